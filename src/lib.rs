@@ -1,0 +1,3 @@
+//! praxiom: policy for AI agents, proven before it runs and enforced while it runs.
+
+pub mod text;

@@ -1,0 +1,13 @@
+//! Text and diagnostics: where things stand in a file and how a problem is described.
+//! Knows nothing of YAML, expressions or policies.
+
+pub mod code;
+pub mod diagnostic;
+pub mod source;
+pub mod span;
+pub mod suggest;
+
+pub use code::{Code, Severity};
+pub use diagnostic::{Diagnostic, Label, sort_diagnostics};
+pub use source::{LineColumn, Source, Sources};
+pub use span::{FileId, Span};

@@ -1,0 +1,149 @@
+//! The one registry of diagnostics: it feeds rendering, `explain CODE`, editors and the docs.
+
+use std::fmt;
+
+/// How serious a finding is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Severity {
+    Hint,
+    Info,
+    Warning,
+    Error,
+}
+
+impl Severity {
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Hint => "hint",
+            Self::Info => "info",
+            Self::Warning => "warning",
+            Self::Error => "error",
+        }
+    }
+}
+
+macro_rules! registry {
+    ($($code:ident $severity:ident $name:literal $summary:literal)*) => {
+        /// A diagnostic code. Codes are stable: one is never given another meaning.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Code {
+            $(#[doc = $summary] $code,)*
+        }
+
+        impl Code {
+            /// Every code, in order.
+            pub const ALL: &[Code] = &[$(Code::$code,)*];
+
+            /// `PX2003`.
+            #[must_use]
+            pub fn id(self) -> &'static str {
+                match self { $(Code::$code => stringify!($code),)* }
+            }
+
+            /// `type-mismatch`.
+            #[must_use]
+            pub fn name(self) -> &'static str {
+                match self { $(Code::$code => $name,)* }
+            }
+
+            /// One line that says what the code stands for.
+            #[must_use]
+            pub fn summary(self) -> &'static str {
+                match self { $(Code::$code => $summary,)* }
+            }
+
+            /// The severity that a finding of this code has unless it says otherwise.
+            #[must_use]
+            pub fn severity(self) -> Severity {
+                match self { $(Code::$code => Severity::$severity,)* }
+            }
+
+            /// The doc page, in Markdown: meaning, a bad and a good example.
+            #[must_use]
+            pub fn page(self) -> &'static str {
+                match self { $(Code::$code => include_str!(concat!("docs/", stringify!($code), ".md")),)* }
+            }
+        }
+    };
+}
+
+registry! {
+    PX0001 Error   "yaml-syntax"             "the file is not well-formed YAML"
+    PX0002 Error   "duplicate-key"           "a mapping holds one key twice"
+    PX0003 Error   "ambiguous-scalar"        "YAML 1.1 and 1.2 read this unquoted value differently"
+    PX0004 Error   "alias-limit"             "aliases would unfold into too many nodes"
+    PX0005 Error   "yaml-nesting"            "the YAML is nested too deeply"
+    PX0006 Error   "tab-indentation"         "a tab is used to indent"
+    PX0007 Error   "several-documents"       "the file holds more than one YAML document"
+    PX0008 Error   "unknown-anchor"          "an alias names an anchor that does not stand before it"
+    PX0009 Error   "unsupported-tag"         "YAML tags are not used here"
+    PX0010 Error   "too-large"               "the file is larger than the limit"
+    PX0011 Error   "bad-merge"               "a merge key `<<` does not name a mapping"
+    PX0101 Error   "expression-syntax"       "the expression is not well-formed"
+    PX0102 Error   "foreign-construct"       "a construct of Python or another language that praxiom does not have"
+    PX0103 Error   "foreign-operator"        "an operator that praxiom spells differently"
+    PX0104 Error   "missing-comma"           "two values stand side by side"
+    PX0105 Error   "bad-text"                "a text literal is malformed"
+    PX0106 Error   "bad-number"              "a number literal is malformed"
+    PX0107 Error   "expression-nesting"      "the expression is nested too deeply"
+    PX0108 Error   "empty-expression"        "an expression is empty"
+    PX1001 Error   "unknown-key"             "the mapping has a key that means nothing here"
+    PX1002 Error   "missing-key"             "a required key is missing"
+    PX1003 Error   "wrong-shape"             "a value has another shape than this place takes"
+    PX1004 Error   "empty-value"             "a list or text that must not be empty is empty"
+    PX1005 Error   "bad-name"                "a name cannot be used in expressions"
+    PX1006 Error   "duplicate-name"          "two things have one name"
+    PX1007 Error   "bad-value"               "a value is not one of those allowed here"
+    PX1008 Error   "bad-glob"                "a glob uses a construct that matches nothing"
+    PX2001 Error   "unknown-name"            "no variable of this name is in scope"
+    PX2002 Error   "unknown-function"        "no built-in function has this name"
+    PX2003 Error   "type-mismatch"           "a value has another type than this place takes"
+    PX2004 Error   "argument-count"          "a function is called with too few or too many arguments"
+    PX2005 Error   "unknown-pattern-list"    "no pattern list of this name is declared"
+    PX2006 Error   "out-of-scope"            "a name exists but cannot be used at this place"
+    PX2007 Error   "shadowed-name"           "an argument has the name of a state variable"
+    PX2008 Error   "reserved-name"           "a name is reserved for the language"
+    PX2009 Error   "init-type"               "an initial value does not have the declared type"
+    PX2010 Error   "unknown-variable"        "an effect assigns a variable that is not declared"
+    PX2011 Error   "unsafe-initial-state"    "the initial state violates an invariant"
+    PX2012 Error   "never-denies"            "the policy can never deny anything"
+    PX2013 Error   "label-clash"             "two guards would have one label"
+    PX2014 Error   "hidden-by-json"          "the text can never occur in `payload`"
+    PX2015 Error   "policy-too-large"        "the policy has more parts than the limit"
+    PX3001 Warning "fragile-secret-pattern"  "a secret pattern misses other spellings of the same path"
+    PX3002 Warning "shadowed-glob"           "a glob adds nothing beside another of the same action"
+    PX3003 Warning "unused-pattern-list"     "a pattern list is never used"
+    PX3004 Warning "unused-variable"         "a state variable is never used"
+    PX3005 Warning "never-read"              "a state variable is assigned and never read"
+    PX3006 Warning "overlapping-effects"     "two actions assign one variable on the same call"
+    PX3007 Warning "empty-needle"            "every text contains the empty text"
+    PX3008 Warning "constant-rule"           "a rule has the same value on every call"
+    PX3009 Warning "command-line-rule"       "a prefix or substring rule on a command line cannot hold"
+    PX3010 Warning "uncovered-tool"          "a tool that no action covers is open under `default: allow`"
+    PX3011 Warning "maybe-hidden-by-json"    "a text is compared with JSON that spells it differently"
+    PX3012 Warning "unused-silence"          "an `allow` comment silences nothing"
+    PX3013 Warning "silence-without-reason"  "an `allow` comment gives no reason"
+    PX5001 Error   "test-failed"             "a call of a test was not decided as expected"
+    PX5002 Error   "coverage-below"          "test coverage is below the threshold"
+    PX5003 Error   "no-tests"                "no test was found or selected"
+    PX6001 Error   "bad-tool-list"           "a tool lock or tool list cannot be read"
+    PX9001 Error   "internal"                "a bug in praxiom"
+}
+
+impl Code {
+    /// The code with this id or name, letter case ignored.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL
+            .iter()
+            .copied()
+            .find(|code| code.id().eq_ignore_ascii_case(text) || code.name().eq_ignore_ascii_case(text))
+    }
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.id())
+    }
+}
