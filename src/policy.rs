@@ -1,0 +1,10 @@
+//! A policy file as it was written: its sections, names and expressions, each with its place.
+//! Knows the file's shape, not the meaning of its names.
+
+mod decode;
+mod shape;
+pub mod written;
+
+pub use decode::decode;
+pub use shape::{Fields, Reader};
+pub use written::{Action, Default, ExprText, Named, PatternList, PolicyFile, StateVar, Text};

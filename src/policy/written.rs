@@ -1,0 +1,82 @@
+//! The parts of a policy file.
+
+use crate::syntax::ast::Expr;
+use crate::text::Span;
+use crate::yaml::{Comment, Node};
+
+/// A text and where it stands.
+#[derive(Clone, Debug)]
+pub struct Text {
+    pub text: String,
+    pub span: Span,
+}
+
+/// What happens to a tool that no action covers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Default {
+    Allow,
+    Deny,
+}
+
+impl Default {
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Allow => "allow",
+            Self::Deny => "deny",
+        }
+    }
+}
+
+/// An expression: its text as written (decoded, trimmed) and its tree.
+#[derive(Clone, Debug)]
+pub struct ExprText {
+    pub text: String,
+    pub span: Span,
+    pub expr: Expr,
+}
+
+#[derive(Clone, Debug)]
+pub struct PatternList {
+    pub name: Text,
+    pub texts: Vec<Text>,
+}
+
+#[derive(Clone, Debug)]
+pub struct StateVar {
+    pub name: Text,
+    /// The type's name as written.
+    pub ty: Text,
+    pub init: Node,
+}
+
+/// An invariant.
+#[derive(Clone, Debug)]
+pub struct Named {
+    pub name: Text,
+    pub expr: ExprText,
+}
+
+#[derive(Clone, Debug)]
+pub struct Action {
+    pub name: Text,
+    pub span: Span,
+    pub globs: Vec<Text>,
+    /// Argument and the name of its type.
+    pub args: Vec<(Text, Text)>,
+    pub requires: Vec<ExprText>,
+    pub effect: Vec<(Text, ExprText)>,
+    pub on_result: Vec<(Text, ExprText)>,
+}
+
+#[derive(Clone, Debug)]
+pub struct PolicyFile {
+    /// The whole file's content; the place of what is missing.
+    pub span: Span,
+    pub default: Default,
+    pub patterns: Vec<PatternList>,
+    pub state: Vec<StateVar>,
+    pub invariants: Vec<Named>,
+    pub actions: Vec<Action>,
+    pub comments: Vec<Comment>,
+}

@@ -1,0 +1,308 @@
+//! Tokens to tree. The parser always returns a tree; what could not be read is an error node.
+
+use super::ast::{CompareOp, Expr, ExprKind};
+use super::token::{Lexed, Token};
+use super::{balance, expected, lexer};
+use crate::text::{Code, Diagnostic, Span};
+use lalrpop_util::{ErrorRecovery, ParseError, lalrpop_mod};
+use std::convert::Infallible;
+use std::ops::Range;
+
+lalrpop_mod!(
+    #[allow(clippy::all, clippy::pedantic, clippy::restriction, unused_qualifications, unreachable_pub)]
+    #[allow(missing_debug_implementations, unused_imports)]
+    grammar,
+    "/expr.rs"
+);
+
+/// How deep brackets, `not`s and signs may nest. Every pass over a tree recurses at most a small
+/// multiple of this.
+pub const MAX_NESTING: usize = 250;
+
+/// An expression and everything that is wrong with its form.
+#[derive(Debug)]
+pub struct Parsed {
+    pub expr: Expr,
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Parses `text`; `place` maps a byte range of it to the place in the file.
+#[must_use]
+pub fn parse(text: &str, place: &dyn Fn(Range<usize>) -> Span) -> Parsed {
+    let whole = place(0..text.len());
+    if text.trim().is_empty() {
+        let diagnostic = Diagnostic::new(Code::PX0108, whole, "the expression is empty")
+            .help("write a condition, or remove the key");
+        return Parsed { expr: Expr::error(whole), diagnostics: vec![diagnostic] };
+    }
+    let (tokens, mut diagnostics) = lexer::lex(text, place);
+    let Some(tokens) = balance::balance(tokens, MAX_NESTING, place, &mut diagnostics) else {
+        return Parsed { expr: Expr::error(whole), diagnostics };
+    };
+    let mut context = Context { place, tokens: &tokens, text_end: text.trim_end().len(), diagnostics };
+    let stream = tokens.iter().map(|lexed| Ok((lexed.start, lexed.token.clone(), lexed.end)));
+    let expr = match grammar::ExpressionParser::new().parse(&mut context, stream) {
+        Ok(expr) => expr,
+        Err(error) => {
+            context.complain(&error);
+            Expr::error(whole)
+        }
+    };
+    Parsed { expr, diagnostics: context.diagnostics }
+}
+
+/// What the grammar's actions need: places, and where to put complaints.
+pub(crate) struct Context<'p> {
+    place: &'p dyn Fn(Range<usize>) -> Span,
+    tokens: &'p [Lexed],
+    text_end: usize,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl Context<'_> {
+    fn span(&self, start: usize, end: usize) -> Span {
+        (self.place)(start..end)
+    }
+
+    pub(crate) fn node(&self, kind: ExprKind, start: usize, end: usize) -> Expr {
+        Expr { span: self.span(start, end), kind }
+    }
+
+    pub(crate) fn join(
+        &self,
+        first: Expr,
+        rest: Vec<Expr>,
+        kind: fn(Vec<Expr>) -> ExprKind,
+        start: usize,
+        end: usize,
+    ) -> Expr {
+        if rest.is_empty() {
+            return first;
+        }
+        let mut all = Vec::with_capacity(rest.len() + 1);
+        all.push(first);
+        all.extend(rest);
+        self.node(kind(all), start, end)
+    }
+
+    pub(crate) fn chain<Op>(
+        &self,
+        first: Expr,
+        rest: Vec<(Op, Expr)>,
+        kind: fn(Box<Expr>, Vec<(Op, Expr)>) -> ExprKind,
+        start: usize,
+        end: usize,
+    ) -> Expr {
+        if rest.is_empty() { first } else { self.node(kind(Box::new(first), rest), start, end) }
+    }
+
+    /// The same value with its brackets inside its span.
+    pub(crate) fn parenthesised(&self, inner: Expr, start: usize, end: usize) -> Expr {
+        Expr { span: self.span(start, end), kind: inner.kind }
+    }
+
+    pub(crate) fn call(&self, name: String, name_end: usize, args: Vec<Expr>, start: usize, end: usize) -> Expr {
+        let name_span = self.span(start, name_end);
+        self.node(ExprKind::Call { name, name_span, args }, start, end)
+    }
+
+    pub(crate) fn tuple(&self, first: Expr, rest: Vec<Expr>, start: usize, end: usize) -> Expr {
+        let mut items = vec![first];
+        items.extend(rest);
+        self.node(ExprKind::List(items), start, end)
+    }
+
+    fn foreign(&mut self, span: Span, message: &str, help: &str) {
+        self.diagnostics.push(Diagnostic::new(Code::PX0102, span, message).help(help));
+    }
+
+    pub(crate) fn conditional(&mut self, a: Expr, c: Expr, b: Expr, start: usize, end: usize) -> Expr {
+        let span = self.span(start, end);
+        self.foreign(span, "`a if c else b` is Python's choice", "write `ite(c, a, b)`: condition first");
+        self.node(ExprKind::Call { name: "ite".to_owned(), name_span: span, args: vec![c, a, b] }, start, end)
+    }
+
+    pub(crate) fn membership(&mut self, x: Expr, xs: Expr, negated: bool, start: usize, end: usize) -> Expr {
+        let span = self.span(start, end);
+        if negated {
+            self.foreign(
+                span,
+                "`not in` is Python's membership test",
+                "write `not member(x, LIST)` or `not contains(text, part)`",
+            );
+        } else {
+            self.foreign(
+                span,
+                "`in` is Python's membership test",
+                "write `member(x, LIST)` for an element, `contains(text, part)` for a part of a text",
+            );
+        }
+        drop((x, xs));
+        self.node(ExprKind::Error, start, end)
+    }
+
+    pub(crate) fn not_after_comparison(
+        &mut self,
+        a: Expr,
+        op: CompareOp,
+        b: Expr,
+        not_start: usize,
+        start: usize,
+        end: usize,
+    ) -> Expr {
+        let symbol = op.symbol();
+        let span = self.span(not_start, end);
+        self.diagnostics.push(
+            Diagnostic::new(Code::PX0101, span, format!("`not` binds looser than `{symbol}`, so it cannot follow it"))
+                .help(format!("put it in brackets: `a {symbol} (not b)`")),
+        );
+        let negated = Expr { span, kind: ExprKind::Not(Box::new(b)) };
+        self.node(ExprKind::Compare(Box::new(a), vec![(op, negated)]), start, end)
+    }
+
+    pub(crate) fn subscript(&mut self, value: Expr, start: usize, end: usize) -> Expr {
+        let span = self.span(start, end);
+        self.foreign(
+            span,
+            "values have no parts to index",
+            "compare the whole text, or use `startswith`, `endswith`, `contains`",
+        );
+        drop(value);
+        Expr::error(span)
+    }
+
+    pub(crate) fn empty_brackets(&mut self, start: usize, end: usize) -> Expr {
+        let span = self.span(start, end);
+        self.diagnostics.push(
+            Diagnostic::new(Code::PX0101, span, "nothing stands between these brackets")
+                .help("write a value, or remove them"),
+        );
+        Expr::error(span)
+    }
+
+    pub(crate) fn recover(
+        &mut self,
+        recovery: ErrorRecovery<usize, Token, Infallible>,
+        start: usize,
+        end: usize,
+    ) -> Expr {
+        let ErrorRecovery { error, .. } = recovery;
+        self.complain(&error);
+        self.node(ExprKind::Error, start, end.max(start))
+    }
+
+    fn complain(&mut self, error: &ParseError<usize, Token, Infallible>) {
+        let (at, found) = match error {
+            ParseError::UnrecognizedToken { token: (start, token, end), .. } => ((*start, *end), Some(token)),
+            ParseError::ExtraToken { token: (start, token, end) } => ((*start, *end), Some(token)),
+            ParseError::UnrecognizedEof { .. } | ParseError::InvalidToken { .. } => {
+                ((self.text_end, self.text_end), None)
+            }
+            ParseError::User { error } => match *error {},
+        };
+        let position = self.tokens.partition_point(|lexed| (lexed.start, lexed.end) < at);
+        let previous = position.checked_sub(1).and_then(|before| self.tokens.get(before));
+        let diagnostic = expected::describe(previous, found, at, self.place);
+        self.diagnostics.extend(diagnostic);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::syntax::print::print;
+    use crate::text::FileId;
+
+    fn parsed(text: &str) -> Parsed {
+        parse(text, &|range| Span::new(FileId(0), range.start, range.end))
+    }
+
+    fn complaints(text: &str) -> Vec<String> {
+        parsed(text)
+            .diagnostics
+            .iter()
+            .map(|d| {
+                let underlined = text.get(d.primary.span.range()).unwrap_or("?");
+                format!("{} [{underlined}] {}", d.code, d.message)
+            })
+            .collect()
+    }
+
+    #[test]
+    fn precedence_is_pythons() {
+        for (text, printed) in [
+            ("not b == true or n == 0 and n == 1", "not b == true or n == 0 and n == 1"),
+            ("(not b) == true", "(not b) == true"),
+            ("-n % 2 * (3 + 4) - -1", "-n % 2 * (3 + 4) - -1"),
+            ("0 < x <= 3", "0 < x <= 3"),
+            ("(0 < x) == b", "(0 < x) == b"),
+            ("a or (b or c)", "a or (b or c)"),
+            ("((a)) and b", "a and b"),
+            ("matches(s, ('a',)) and member(s, {'b', 'c',})", r#"matches(s, ["a"]) and member(s, ["b", "c"])"#),
+            ("call.text == 'é'", r#"call.text == "é""#),
+            (" 0X1F\n+ 1_000 ", "0x1f + 1000"),
+        ] {
+            let parsed = parsed(text);
+            assert!(parsed.diagnostics.is_empty(), "{text}: {:?}", parsed.diagnostics);
+            assert_eq!(print(&parsed.expr), printed);
+        }
+    }
+
+    #[test]
+    fn mistakes_are_named_at_their_place() {
+        for (text, expected) in [
+            ("a && b", vec!["PX0103 [&&] `and` is written as a word"]),
+            ("!a", vec!["PX0103 [!] `not` is written as a word"]),
+            ("tainted = true", vec!["PX0103 [=] `=` assigns nothing here"]),
+            ("a is b", vec!["PX0103 [is] `is` compares identity in Python"]),
+            ("a is not b", vec!["PX0103 [is] `is` compares identity in Python"]),
+            ("x in ['a']", vec!["PX0102 [x in ['a']] `in` is Python's membership test"]),
+            ("a if b else c", vec!["PX0102 [a if b else c] `a if c else b` is Python's choice"]),
+            ("f'{x}' == s", vec!["PX0102 [f] `f` before a text is Python's prefix, which praxiom does not have"]),
+            ("['a' 'b']", vec!["PX0104 ['a' 'b'] two texts stand side by side: is a comma missing?"]),
+            (
+                "(a and",
+                vec![
+                    "PX0101 [(] this bracket is not closed: `)` is missing",
+                    "PX0101 [and] the expression ends where a value is expected after `and`",
+                ],
+            ),
+            ("a and", vec!["PX0101 [and] the expression ends where a value is expected after `and`"]),
+            ("a b", vec!["PX0101 [b] `b` follows a value without an operator or a comma"]),
+            ("a )", vec!["PX0101 [)] `)` closes nothing"]),
+            ("s[0] == 'a'", vec!["PX0102 [s[0]] values have no parts to index"]),
+            ("a == not b", vec!["PX0101 [not b] `not` binds looser than `==`, so it cannot follow it"]),
+            ("'abc", vec!["PX0105 ['abc] the text that begins with ' is not closed"]),
+            ("n == 1 # and", vec!["PX0102 [# and] `#` does not begin a comment inside an expression"]),
+            ("", vec!["PX0108 [] the expression is empty"]),
+            ("ite(a b, c)", vec!["PX0101 [b] `b` follows a value without an operator or a comma"]),
+            ("f(a, , b)", vec!["PX0101 [,] a value is expected after `,`, not `,`"]),
+            ("and a", vec!["PX0101 [and] a value is expected, not `and`"]),
+        ] {
+            assert_eq!(complaints(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn several_mistakes_are_found_in_one_run() {
+        assert_eq!(complaints("(a &&) or f(!b, 1.5) and (c c)").len(), 5);
+    }
+
+    #[test]
+    fn long_is_fine_and_deep_is_an_error() {
+        let sum = vec!["n"; 10_000].join(" + ");
+        assert!(complaints(&sum).is_empty());
+        for deep in [
+            "(".repeat(50_000) + "a" + &")".repeat(50_000),
+            "not ".repeat(20_000) + "a",
+            "-".repeat(9_999) + "n",
+            "a if b else ".repeat(9_999) + "c",
+        ] {
+            let found = complaints(&deep);
+            assert_eq!(found.len(), 1);
+            assert!(found[0].starts_with("PX0107"));
+        }
+        assert!(complaints(&("not ".repeat(249) + "a")).is_empty());
+        assert!(complaints(&("(".repeat(249) + "a" + &")".repeat(249))).is_empty());
+    }
+}
