@@ -1,0 +1,120 @@
+//! Which names an expression may use, and what to say of the others.
+
+use super::expr::{ArgId, Context, ExprKind, VarId};
+use super::types::Type;
+use crate::text::suggest::nearest;
+use crate::text::{Code, Diagnostic, Span};
+use std::collections::HashMap;
+
+/// Where an expression stands; it decides which context names exist.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    Invariant,
+    /// `requires` or `effect`.
+    BeforeCall,
+    OnResult,
+}
+
+impl Place {
+    fn has(self, context: Context) -> bool {
+        match self {
+            Self::Invariant => false,
+            Self::BeforeCall => !context.needs_result(),
+            Self::OnResult => true,
+        }
+    }
+}
+
+/// A declared name.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Declared<Id> {
+    pub(crate) id: Id,
+    pub(crate) ty: Option<Type>,
+    pub(crate) span: Span,
+}
+
+/// Names of the whole policy.
+#[derive(Debug, Default)]
+pub(crate) struct Globals {
+    pub(crate) state: HashMap<String, Declared<VarId>>,
+    /// Named pattern lists and where they are declared.
+    pub(crate) patterns: HashMap<String, Span>,
+    /// Every declared argument and the action that declares it.
+    pub(crate) args_elsewhere: HashMap<String, (String, Span)>,
+}
+
+/// The names at one place.
+#[derive(Debug)]
+pub(crate) struct Scope<'g> {
+    pub(crate) globals: &'g Globals,
+    pub(crate) args: &'g HashMap<String, Declared<ArgId>>,
+    pub(crate) place: Place,
+}
+
+impl Scope<'_> {
+    /// The name's slot and type; `Err` says why it cannot be used here. A type of `None` means that
+    /// the declaration is broken and has been reported.
+    pub(crate) fn resolve(&self, name: &str, span: Span) -> Result<(ExprKind, Option<Type>), Box<Diagnostic>> {
+        if let Some(arg) = self.args.get(name) {
+            return Ok((ExprKind::Arg(arg.id), arg.ty));
+        }
+        if let Some(var) = self.globals.state.get(name) {
+            return Ok((ExprKind::State(var.id), var.ty));
+        }
+        if let Some(context) = Context::named(name) {
+            if self.place.has(context) {
+                return Ok((ExprKind::Context(context), Some(Type::Str)));
+            }
+            return Err(Box::new(self.out_of_scope(context, span)));
+        }
+        Err(Box::new(self.unknown(name, span)))
+    }
+
+    fn out_of_scope(&self, context: Context, span: Span) -> Diagnostic {
+        let name = context.name();
+        let (message, help) = match self.place {
+            Place::Invariant => (
+                format!("an invariant is about the state alone and cannot read `{name}`"),
+                "remember the fact in a state variable by an `effect`, and let the invariant read that".to_owned(),
+            ),
+            _ => (
+                format!("`{name}` exists only in `on_result`, after the call has returned"),
+                "move the rule to `on_result`, and let a guard of later calls read the variable it sets".to_owned(),
+            ),
+        };
+        Diagnostic::new(Code::PX2006, span, message).help(help)
+    }
+
+    fn unknown(&self, name: &str, span: Span) -> Diagnostic {
+        if let Some((action, declared)) = self.globals.args_elsewhere.get(name) {
+            let help = match self.place {
+                Place::Invariant => "an invariant reads only state: copy the argument into a variable by an `effect`",
+                _ => "declare it under this action's `args:` too",
+            };
+            return Diagnostic::new(Code::PX2006, span, format!("`{name}` is an argument of another action, `{action}`"))
+                .also(*declared, "declared here")
+                .help(help);
+        }
+        if let Some(declared) = self.globals.patterns.get(name) {
+            return Diagnostic::new(Code::PX2006, span, format!("`{name}` is a pattern list, not a value"))
+                .also(*declared, "declared here")
+                .help(format!("write `matches(call.text, {name})` or `member(x, {name})`"));
+        }
+        let help = match name {
+            "null" | "None" | "nil" => Some("a declared argument is always present; compare with a value".to_owned()),
+            "TRUE" | "yes" | "on" => Some("write `true`".to_owned()),
+            "FALSE" | "no" | "off" => Some("write `false`".to_owned()),
+            _ => {
+                let contexts = Context::ALL.iter().filter(|context| self.place.has(**context)).map(|c| c.name());
+                let known = self.args.keys().chain(self.globals.state.keys()).map(String::as_str).chain(contexts);
+                let mut known: Vec<&str> = known.collect();
+                known.sort_unstable();
+                nearest(name, known).map(|near| format!("did you mean `{near}`?"))
+            }
+        };
+        let declare = "declare a state variable under `state:` or an argument under the action's `args:`; \
+                       a text is written in quotes";
+        Diagnostic::new(Code::PX2001, span, format!("no variable is named `{name}`"))
+            .help(help.unwrap_or_else(|| declare.to_owned()))
+    }
+}
