@@ -1,4 +1,5 @@
 //! praxiom: policy for AI agents, proven before it runs and enforced while it runs.
 
+pub mod json;
 pub mod syntax;
 pub mod text;

@@ -1,0 +1,232 @@
+//! Reads JSON strictly: what two readers could understand differently is refused.
+//! Knows nothing of where the bytes come from.
+
+use super::scan::plain_prefix;
+use super::{Json, Malformed, Number, Object, Reason};
+use hifijson::escape::{self, Lex as _};
+use hifijson::num::LexWrite as _;
+use hifijson::token::Lex as _;
+use hifijson::{Read as _, SliceLexer};
+use std::collections::HashSet;
+
+/// The deepest nesting of arrays and objects that is read.
+pub const MAX_DEPTH: usize = 128;
+
+/// The most digits of an integer that are read; that of Python's `int`.
+pub const MAX_DIGITS: usize = 4300;
+
+/// Up to here comparing keys one by one beats hashing them.
+const FEW_KEYS: usize = 16;
+
+/// Reads a text that is exactly one JSON value, with whitespace around it at most.
+///
+/// # Errors
+/// Refuses whatever is not JSON in UTF-8, and of JSON: equal keys in one object (compared decoded),
+/// half surrogate pairs, floats beyond `f64`, integers longer than [`MAX_DIGITS`] and nesting
+/// deeper than [`MAX_DEPTH`].
+pub fn parse(bytes: &[u8]) -> Result<Json, Malformed> {
+    let text =
+        std::str::from_utf8(bytes).map_err(|error| Malformed { offset: error.valid_up_to(), reason: Reason::Utf8 })?;
+    let mut reader = Reader::new(text);
+    let json = reader.document()?;
+    match reader.lexer.ws_peek() {
+        None => Ok(json),
+        Some(_) => reader.fault(Reason::Trailing),
+    }
+}
+
+/// Reads the first JSON value of a text and the number of bytes up to its end.
+///
+/// Whatever follows is not looked at, not even for being UTF-8; a number ends where JSON's grammar
+/// ends it, so that `007` starts with the value `0`. Takes time linear in the whole text.
+///
+/// # Errors
+/// As [`parse`] does, for the part that is read.
+pub fn parse_prefix(bytes: &[u8]) -> Result<(Json, usize), Malformed> {
+    let (text, whole) = match std::str::from_utf8(bytes) {
+        Ok(text) => (text, true),
+        Err(error) => {
+            let valid = bytes.get(..error.valid_up_to()).unwrap_or_default();
+            (std::str::from_utf8(valid).unwrap_or_default(), false)
+        }
+    };
+    let mut reader = Reader::new(text);
+    match reader.document() {
+        Ok(json) => Ok((json, reader.position())),
+        // The reader came to where the text stops being one.
+        Err(fault) if !whole && fault.offset >= text.len() => {
+            Err(Malformed { offset: text.len(), reason: Reason::Utf8 })
+        }
+        Err(fault) => Err(fault),
+    }
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    lexer: SliceLexer<'a>,
+}
+
+impl<'a> Reader<'a> {
+    fn new(text: &'a str) -> Self {
+        Self { text, lexer: SliceLexer::new(text.as_bytes()) }
+    }
+
+    /// Bytes read so far.
+    fn position(&self) -> usize {
+        self.text.len() - self.lexer.as_slice().len()
+    }
+
+    fn fault<T>(&self, reason: Reason) -> Result<T, Malformed> {
+        self.fault_before(0, reason)
+    }
+
+    /// A fault that starts `back` bytes before the place reached.
+    fn fault_before<T>(&self, back: usize, reason: Reason) -> Result<T, Malformed> {
+        Err(Malformed { offset: self.position().saturating_sub(back), reason })
+    }
+
+    fn document(&mut self) -> Result<Json, Malformed> {
+        if self.lexer.ws_peek().is_none() { self.fault(Reason::Empty) } else { self.value(MAX_DEPTH) }
+    }
+
+    /// `depth`: how many arrays and objects may still be opened. Bounds the recursion.
+    fn value(&mut self, depth: usize) -> Result<Json, Malformed> {
+        match self.lexer.ws_peek() {
+            Some(b'"') => Ok(Json::String(self.string()?)),
+            Some(b'[' | b'{') if depth == 0 => self.fault(Reason::Depth),
+            Some(b'[') => self.array(depth - 1),
+            Some(b'{') => self.object(depth - 1),
+            Some(b'0'..=b'9' | b'-') => self.number(),
+            _ => self.word(),
+        }
+    }
+
+    fn word(&mut self) -> Result<Json, Malformed> {
+        let rest = self.lexer.as_slice();
+        if let Some(word) = ["NaN", "Infinity", "-Infinity"].into_iter().find(|word| rest.starts_with(word.as_bytes()))
+        {
+            return self.fault(Reason::NotFinite(word));
+        }
+        match self.lexer.null_or_bool() {
+            Some(None) => Ok(Json::Null),
+            Some(Some(value)) => Ok(Json::Bool(value)),
+            None => {
+                self.lexer = SliceLexer::new(rest);
+                self.fault(Reason::Expected("a value"))
+            }
+        }
+    }
+
+    fn number(&mut self) -> Result<Json, Malformed> {
+        if self.lexer.as_slice().starts_with(b"-I") {
+            return self.word();
+        }
+        let start = self.position();
+        let Ok((spelling, parts)) = self.lexer.num_string().validated() else {
+            return self.fault(Reason::Expected("a digit"));
+        };
+        let number = Number::new(spelling, parts.is_int());
+        let reason = if parts.is_int() {
+            (spelling.trim_start_matches('-').len() > MAX_DIGITS).then_some(Reason::TooLong)
+        } else {
+            (!number.to_f64().is_finite()).then_some(Reason::TooLarge)
+        };
+        match reason {
+            None => Ok(Json::Number(number)),
+            Some(reason) => Err(Malformed { offset: start, reason }),
+        }
+    }
+
+    fn array(&mut self, depth: usize) -> Result<Json, Malformed> {
+        let mut items = Vec::new();
+        while self.item(b']', items.is_empty(), "`,` or `]`")? {
+            items.push(self.value(depth)?);
+        }
+        Ok(Json::Array(items))
+    }
+
+    fn object(&mut self, depth: usize) -> Result<Json, Malformed> {
+        let mut members: Vec<(String, Json)> = Vec::new();
+        let mut seen = HashSet::new();
+        while self.item(b'}', members.is_empty(), "`,` or `}`")? {
+            if self.lexer.ws_peek() != Some(b'"') {
+                return self.fault(Reason::Expected("a key in quotes"));
+            }
+            let start = self.position();
+            let name = self.string()?;
+            let duplicate = if members.len() < FEW_KEYS {
+                members.iter().any(|(other, _)| *other == name)
+            } else {
+                if seen.is_empty() {
+                    seen.extend(members.iter().map(|(other, _)| other.clone()));
+                }
+                !seen.insert(name.clone())
+            };
+            if duplicate {
+                return Err(Malformed { offset: start, reason: Reason::DuplicateKey(name) });
+            }
+            if self.lexer.expect(SliceLexer::ws_peek, b':').is_none() {
+                return self.fault(Reason::Expected("`:`"));
+            }
+            members.push((name, self.value(depth)?));
+        }
+        Ok(Json::Object(Object::new(members)))
+    }
+
+    /// Steps over an opening bracket or a comma to the next item, or over `end`: then false.
+    fn item(&mut self, end: u8, first: bool, expected: &'static str) -> Result<bool, Malformed> {
+        if first {
+            self.lexer.take_next();
+        }
+        match self.lexer.ws_peek() {
+            Some(byte) if byte == end => {
+                self.lexer.take_next();
+                Ok(false)
+            }
+            Some(_) if first => Ok(true),
+            Some(b',') => {
+                self.lexer.take_next();
+                Ok(true)
+            }
+            _ => self.fault(Reason::Expected(expected)),
+        }
+    }
+
+    /// The decoded string whose opening quote comes next.
+    fn string(&mut self) -> Result<String, Malformed> {
+        self.lexer.take_next();
+        let mut decoded = String::new();
+        loop {
+            let start = self.position();
+            let rest = self.lexer.as_slice();
+            let plain = plain_prefix(rest);
+            // Stops before an ASCII byte or at the end, so this is a character boundary.
+            decoded.push_str(self.text.get(start..start + plain).unwrap_or_default());
+            self.lexer = SliceLexer::new(rest.get(plain..).unwrap_or_default());
+            match self.lexer.take_next() {
+                Some(b'"') => return Ok(decoded),
+                Some(b'\\') => decoded.push(self.escape()?),
+                Some(_) => return self.fault_before(1, Reason::Control),
+                None => return self.fault(Reason::Expected("the closing quote")),
+            }
+        }
+    }
+
+    fn escape(&mut self) -> Result<char, Malformed> {
+        let Some(kind) = self.lexer.take_next() else {
+            return self.fault(Reason::Expected("the rest of an escape sequence"));
+        };
+        match self.lexer.escape(kind) {
+            Ok(decoded) => Ok(decoded),
+            Err(escape::Error::Eof) => self.fault(Reason::Expected("the rest of an escape sequence")),
+            Err(escape::Error::InvalidKind(_) | escape::Error::InvalidHex(_)) => self.fault_before(1, Reason::Escape),
+            // The six bytes just read are the half pair, or stand where the other half should.
+            Err(escape::Error::InvalidChar(_) | escape::Error::ExpectedLowSurrogate) => {
+                self.fault_before(6, Reason::LoneSurrogate)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
