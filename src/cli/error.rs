@@ -1,0 +1,50 @@
+//! "Could not run": failures of the tool itself, as opposed to findings about a policy.
+
+use miette::Diagnostic;
+use std::io;
+use thiserror::Error;
+
+/// Why a command could not do its work; the exit code is 2.
+#[derive(Debug, Error, Diagnostic)]
+pub(crate) enum ToolError {
+    #[error("{path}: there is no such file")]
+    #[diagnostic(help("paths are taken from the folder in which praxiom runs"))]
+    Missing { path: String },
+    #[error("{path} cannot be read")]
+    Unreadable {
+        path: String,
+        #[source]
+        source: io::Error,
+    },
+    #[error("{path} is not UTF-8: the byte {byte:#04x} on line {line} begins no character")]
+    #[diagnostic(help("save the file as UTF-8"))]
+    NotUtf8 { path: String, byte: u8, line: usize },
+    #[error("{path} is larger than {limit} bytes")]
+    #[diagnostic(help("split the file"))]
+    TooLarge { path: String, limit: usize },
+    #[error("{path} cannot be written")]
+    Unwritable {
+        path: String,
+        #[source]
+        source: io::Error,
+    },
+    #[error("{what}")]
+    Usage {
+        what: String,
+        #[help]
+        help: Option<String>,
+    },
+    #[error("standard output cannot be written")]
+    Output(#[from] io::Error),
+}
+
+impl ToolError {
+    pub(crate) fn usage(what: impl Into<String>, help: impl Into<String>) -> Self {
+        Self::Usage { what: what.into(), help: Some(help.into()) }
+    }
+
+    /// A reader that has gone away is no failure of ours.
+    pub(crate) fn is_broken_pipe(&self) -> bool {
+        matches!(self, Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
+    }
+}

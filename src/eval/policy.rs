@@ -1,0 +1,197 @@
+//! A compiled policy: the typed policy and what makes deciding fast.
+
+use crate::ir::{self, ExprKind, Glob, Int, ListId, Value};
+use crate::json::Json;
+use crate::policy::{PolicyFile, decode};
+use crate::text::{Code, Diagnostic, FileId};
+use aho_corasick::AhoCorasick;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+/// A policy that is ready to decide. Cheap to clone; sessions share it.
+#[derive(Clone, Debug)]
+pub struct Policy(pub(super) Arc<Program>);
+
+/// Everything that came out of a policy's text.
+#[derive(Debug)]
+pub struct Compiled {
+    /// As written; `None` where the text is no YAML mapping.
+    pub file: Option<PolicyFile>,
+    /// Present iff no diagnostic is an error.
+    pub policy: Option<Policy>,
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+#[derive(Debug)]
+pub(super) struct Program {
+    pub(super) typed: ir::Policy,
+    digest: String,
+    /// Actions by a tool name that a glob spells out.
+    literal: HashMap<String, Vec<u32>>,
+    /// The other globs, by action.
+    globs: Vec<(Glob, u32)>,
+    lists: Vec<List>,
+    /// For each variable the invariants that read it.
+    pub(super) invariants_of: Vec<Vec<usize>>,
+}
+
+#[derive(Debug)]
+struct List {
+    automaton: Option<AhoCorasick>,
+    members: HashSet<Arc<str>>,
+}
+
+impl Policy {
+    /// Compiles a policy's text; `file` is where its diagnostics point.
+    #[must_use]
+    pub fn compile(text: &str, file: FileId) -> Compiled {
+        let (written, mut diagnostics) = decode(text, file);
+        let Some(written) = written else {
+            return Compiled { file: None, policy: None, diagnostics };
+        };
+        let (typed, found) = ir::compile(&written);
+        diagnostics.extend(found);
+        let mut policy = None;
+        if !diagnostics.iter().any(Diagnostic::is_error) {
+            match Program::new(typed, ir::digest::digest(&written)) {
+                Ok(program) => {
+                    let candidate = Self(Arc::new(program));
+                    let broken = candidate.broken_initially();
+                    if broken.is_empty() {
+                        policy = Some(candidate);
+                    }
+                    diagnostics.extend(broken);
+                }
+                Err(message) => {
+                    diagnostics.push(Diagnostic::new(Code::PX9001, written.span.at_start(), message));
+                }
+            }
+        }
+        Compiled { file: Some(written), policy, diagnostics }
+    }
+
+    /// The typed policy.
+    #[must_use]
+    pub fn typed(&self) -> &ir::Policy {
+        &self.0.typed
+    }
+
+    /// `sha256:…` of the policy's meaning.
+    #[must_use]
+    pub fn digest(&self) -> &str {
+        &self.0.digest
+    }
+
+    /// Indices of the actions that a tool's public name matches, in file order.
+    #[must_use]
+    pub fn actions_for(&self, tool: &str) -> Vec<u32> {
+        self.0.matching(tool)
+    }
+
+    /// Invariants that the initial state violates or that cannot be evaluated in it.
+    fn broken_initially(&self) -> Vec<Diagnostic> {
+        let session = self.session();
+        let mut diagnostics = Vec::new();
+        let state = super::state_text(&self.0.typed, session.state());
+        for (at, invariant) in self.0.typed.invariants.iter().enumerate() {
+            let complaint = match session.invariant(at) {
+                Ok(true) => continue,
+                Ok(false) => format!("the initial state violates the invariant '{}'", invariant.name),
+                Err(reason) => format!("the invariant '{}' cannot be evaluated in the initial state: {reason}", invariant.name),
+            };
+            diagnostics.push(
+                Diagnostic::new(Code::PX2011, invariant.expr.span, complaint)
+                    .label(format!("initially {state}"))
+                    .help("change an initial value or the invariant: it must hold before the first call"),
+            );
+        }
+        diagnostics
+    }
+}
+
+impl Program {
+    fn new(typed: ir::Policy, digest: String) -> Result<Self, String> {
+        let mut searched: HashSet<ListId> = HashSet::new();
+        for expr in typed.expressions() {
+            expr.walk(&mut |node| {
+                if let ExprKind::Matches(_, list) = node.kind {
+                    searched.insert(list);
+                }
+            });
+        }
+        let mut lists = Vec::with_capacity(typed.lists.len());
+        for (at, list) in (0..).zip(&typed.lists) {
+            let automaton = if searched.contains(&ListId(at)) {
+                let texts = list.texts.iter().map(|(text, _)| text.as_bytes());
+                Some(AhoCorasick::new(texts).map_err(|error| format!("a pattern list cannot be compiled: {error}"))?)
+            } else {
+                None
+            };
+            lists.push(List { automaton, members: list.texts.iter().map(|(text, _)| Arc::clone(text)).collect() });
+        }
+        let mut literal: HashMap<String, Vec<u32>> = HashMap::new();
+        let mut globs = Vec::new();
+        for (at, action) in (0..).zip(&typed.actions) {
+            for (glob, _) in &action.globs {
+                match glob.is_literal() {
+                    Some(name) => literal.entry(name).or_default().push(at),
+                    None => globs.push((glob.clone(), at)),
+                }
+            }
+        }
+        let invariants_of = (0..)
+            .zip(&typed.state)
+            .map(|(id, _)| {
+                let reads = |(_, invariant): &(usize, &ir::Invariant)| invariant.expr.reads(ir::VarId(id));
+                typed.invariants.iter().enumerate().filter(reads).map(|(at, _)| at).collect()
+            })
+            .collect();
+        Ok(Self { typed, digest, literal, globs, lists, invariants_of })
+    }
+
+    pub(super) fn matching(&self, tool: &str) -> Vec<u32> {
+        let mut found = self.literal.get(tool).cloned().unwrap_or_default();
+        for (glob, action) in &self.globs {
+            if glob.matches(tool) {
+                found.push(*action);
+            }
+        }
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    /// Whether a text of the list occurs in `text`.
+    pub(super) fn matches(&self, list: ListId, text: &str) -> bool {
+        let automaton = self.lists.get(list.0 as usize).and_then(|list| list.automaton.as_ref());
+        automaton.is_some_and(|automaton| automaton.is_match(text))
+    }
+
+    /// The first text of the list that occurs in `text`, and where.
+    pub(super) fn find(&self, list: ListId, text: &str) -> Option<(usize, std::ops::Range<usize>)> {
+        let automaton = self.lists.get(list.0 as usize)?.automaton.as_ref()?;
+        automaton.find(text).map(|found| (found.pattern().as_usize(), found.range()))
+    }
+
+    pub(super) fn member(&self, list: ListId, text: &str) -> bool {
+        self.lists.get(list.0 as usize).is_some_and(|list| list.members.contains(text))
+    }
+}
+
+/// An argument as a value of the declared type; `Err` names the type that it has instead.
+pub(super) fn argument(json: &Json, ty: ir::Type) -> Result<super::run::Val<'_>, &'static str> {
+    use super::run::Val;
+    match (ty, json) {
+        (ir::Type::Bool, Json::Bool(value)) => Ok(Val::Bool(*value)),
+        (ir::Type::Str, Json::String(text)) => Ok(Val::Str(text)),
+        (ir::Type::Int, Json::Number(number)) if number.is_integer() => {
+            Int::parse_decimal(number.spelling()).map(Val::Int).ok_or("int of more than 4300 digits")
+        }
+        _ => Err(json.python_type()),
+    }
+}
+
+/// The state before the first call.
+pub(super) fn initial(typed: &ir::Policy) -> Vec<Value> {
+    typed.state.iter().map(|var| var.init.clone()).collect()
+}

@@ -1,0 +1,96 @@
+//! One agent's session: the state of a policy over time.
+
+use super::call::{Answer, Call, Facts};
+use super::policy::{Policy, initial};
+use super::run::{Env, Silent, run};
+use super::verdict::{Observation, Rule, Verdict};
+use super::{decide, evidence, observe};
+use crate::ir::{IntError, Value};
+use crate::json::Json;
+
+/// The state of one session. Sessions of one policy are independent; each is `Send`.
+#[derive(Clone, Debug)]
+pub struct Session {
+    pub(super) policy: Policy,
+    pub(super) state: Vec<Value>,
+    /// Whether every invariant holds in the state.
+    pub(super) safe: bool,
+    pub(super) fault: Option<Fault>,
+}
+
+/// An `on_result` that could not be evaluated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fault {
+    pub rule: Rule,
+    pub reason: IntError,
+}
+
+impl Policy {
+    /// A session in the initial state.
+    #[must_use]
+    pub fn session(&self) -> Session {
+        let state = initial(&self.0.typed);
+        // A compiled policy holds its invariants initially.
+        Session { policy: self.clone(), state, safe: true, fault: None }
+    }
+}
+
+impl Session {
+    /// Decides a call. An allowed call's effects are committed before this returns; a denied call
+    /// leaves the state as it was.
+    pub fn check(&mut self, call: &Call<'_>) -> Verdict {
+        decide::check(self, call)
+    }
+
+    /// Takes in the answer to a call that was allowed: its `on_result` effects are committed
+    /// whatever they violate.
+    pub fn observe(&mut self, call: &Call<'_>, answer: Answer<'_>) -> Observation {
+        observe::observe(self, call, answer)
+    }
+
+    /// Why the call is denied in the present state: every failing rule with the values of its
+    /// sub-expressions. Empty if it is not denied. Changes nothing.
+    #[must_use]
+    pub fn evidence(&self, call: &Call<'_>) -> Vec<evidence::RuleEvidence> {
+        evidence::collect(self, call)
+    }
+
+    #[must_use]
+    pub fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
+    /// The value of every state variable, in the policy's order.
+    #[must_use]
+    pub fn state(&self) -> &[Value] {
+        &self.state
+    }
+
+    /// The value of a variable by name.
+    #[must_use]
+    pub fn value(&self, name: &str) -> Option<&Value> {
+        let id = self.policy.typed().var_named(name)?;
+        self.state.get(id.0 as usize)
+    }
+
+    /// What made the session deny every call, if something did.
+    #[must_use]
+    pub fn fault(&self) -> Option<Fault> {
+        self.fault
+    }
+
+    /// Whether an invariant holds in the present state; `Err` if it has no value.
+    pub(super) fn invariant(&self, index: usize) -> Result<bool, IntError> {
+        let program = &self.policy.0;
+        let call = Call { tool: "", upstream: "", arguments: &Json::Null };
+        let facts = Facts::new(call, None);
+        let env = Env { program, state: &self.state, overlay: &[], args: &[], facts: &facts };
+        let Some(invariant) = program.typed.invariants.get(index) else { return Ok(true) };
+        run(&invariant.expr, &env, &mut Silent).map(|value| value.is_true()).map_err(|error| error.reason)
+    }
+
+    /// Indices of the invariants that do not hold now.
+    pub(super) fn violated(&self) -> Vec<usize> {
+        (0..self.policy.0.typed.invariants.len()).filter(|at| self.invariant(*at) != Ok(true)).collect()
+    }
+}

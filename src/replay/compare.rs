@@ -1,0 +1,36 @@
+//! The same calls through two policies: where the verdicts differ.
+
+use super::record::Recorded;
+use super::run::{Row, replay};
+use crate::eval::Policy;
+use serde::Serialize;
+
+/// A call on which two policies disagree.
+#[derive(Clone, Debug, Serialize)]
+pub struct Difference {
+    /// From 1, in the order of the recording.
+    pub call: usize,
+    pub tool: Option<String>,
+    pub old: Side,
+    pub new: Side,
+}
+
+/// What one policy said.
+#[derive(Clone, Debug, Serialize)]
+pub struct Side {
+    pub verdict: &'static str,
+    pub reason: Option<String>,
+}
+
+/// Each policy replays the calls in a session of its own, so a difference can have later ones follow.
+#[must_use]
+pub fn compare(old: &Policy, new: &Policy, calls: &[Recorded]) -> Vec<Difference> {
+    let side = |row: &Row| Side { verdict: row.verdict, reason: row.reason.clone() };
+    replay(old, calls, 0)
+        .iter()
+        .zip(&replay(new, calls, 0))
+        .enumerate()
+        .filter(|(_, (old, new))| old.verdict != new.verdict)
+        .map(|(at, (old, new))| Difference { call: at + 1, tool: new.tool.clone(), old: side(old), new: side(new) })
+        .collect()
+}
