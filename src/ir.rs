@@ -2,3 +2,4 @@
 //! gateway share. Knows nothing of YAML, expressions or messages to people.
 
 pub mod glob;
+pub mod int;
