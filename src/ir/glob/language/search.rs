@@ -13,7 +13,7 @@ use crate::ir::glob::Glob;
 /// States a search may reach.
 const STATES: usize = 20_000;
 /// Words a search may compute, so that many letters or long globs cannot make each state dear.
-const WORK: usize = 1 << 26;
+const WORK: usize = 1 << 24;
 
 /// One position of each positive, then the set of positions of each negative: a positive only has to match in
 /// one way, so its ways are tried apart, while a negative must fail in all of them at once.
@@ -130,17 +130,16 @@ impl Search {
         let (positions, mut sets) = self.parts(index);
         let mut states = vec![Vec::with_capacity(positions.len() + sets.len())];
         for (machine, position) in self.positive.iter().zip(positions) {
-            let extend = |state: Vec<u64>| {
-                machine.follow(*position, letter).map(move |next| {
-                    let mut state = state.clone();
-                    state.push(next);
-                    state
-                })
-            };
-            states = states.into_iter().flat_map(extend).collect();
-            if states.is_empty() {
-                return Ok(states);
+            let mut ways = machine.follow(*position, letter);
+            let Some(way) = ways.next() else { return Ok(Vec::new()) };
+            let mut forks = Vec::new();
+            for other in ways {
+                forks.extend(states.iter().map(|state| [state.as_slice(), &[other]].concat()));
             }
+            for state in &mut states {
+                state.push(way);
+            }
+            states.append(&mut forks);
             if states.len() > STATES {
                 return Err(TooLarge);
             }
