@@ -1,1 +1,7 @@
-fn main() {}
+//! The binary `praxiom`.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    praxiom::cli::main()
+}

@@ -2,7 +2,6 @@
 
 pub mod human;
 pub mod json;
-pub mod junit;
 pub mod short;
 
 use crate::text::{Diagnostic, Severity};

@@ -1,0 +1,81 @@
+//! The command line: one file a command. All I/O of the commands lives here.
+
+mod check;
+mod error;
+mod explain;
+mod files;
+mod load;
+mod output;
+mod replay;
+
+use clap::{Parser, Subcommand};
+use error::ToolError;
+use output::Printer;
+use std::process::ExitCode;
+
+/// How a command ended; failures to run at all are [`ToolError`]s.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Outcome {
+    Clean,
+    /// An error-level finding: rejected, test failed, difference.
+    Findings,
+}
+
+/// Policy for AI agents: proven before it runs, enforced while it runs.
+#[derive(Debug, Parser)]
+#[command(name = "praxiom", version = version(), arg_required_else_help = true, max_term_width = 100)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Check(check::Args),
+    Replay(replay::Args),
+    Explain(explain::Args),
+}
+
+fn version() -> &'static str {
+    static TEXT: std::sync::OnceLock<String> = std::sync::OnceLock::new();
+    TEXT.get_or_init(|| {
+        let own = env!("CARGO_PKG_VERSION");
+        #[cfg(feature = "smt")]
+        let solver = crate::smt::version();
+        #[cfg(not(feature = "smt"))]
+        let solver = "built without a solver";
+        format!("{own} ({solver})")
+    })
+}
+
+/// Runs the command line of this process and gives its exit code: 0 clean, 1 findings, 2 could not run.
+#[must_use]
+pub fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version are no errors; clap knows the stream of each.
+            let code = if error.use_stderr() { 2 } else { 0 };
+            return if error.print().is_ok() { ExitCode::from(code) } else { ExitCode::from(2) };
+        }
+    };
+    let mut printer = Printer::new();
+    let outcome = run(cli.command, &mut printer).and_then(|outcome| printer.flush().map(|()| outcome));
+    match outcome {
+        Ok(Outcome::Clean) => ExitCode::SUCCESS,
+        Ok(Outcome::Findings) => ExitCode::from(1),
+        Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,
+        Err(error) => {
+            let _ = printer.remark(format!("{:?}", miette::Report::new(error)).trim_end());
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run(command: Command, printer: &mut Printer) -> Result<Outcome, ToolError> {
+    match command {
+        Command::Check(args) => check::run(&args, printer),
+        Command::Replay(args) => replay::run(&args, printer),
+        Command::Explain(args) => explain::run(&args, printer),
+    }
+}

@@ -1,0 +1,133 @@
+//! `praxiom replay`: recorded calls through a policy.
+
+use super::error::ToolError;
+use super::files::{read_bytes, shown};
+use super::load::accepted;
+use super::output::Printer;
+use super::Outcome;
+use crate::replay::{Difference, Row, compare, read, replay};
+use clap::ValueEnum;
+use serde_json::json;
+
+/// Recordings beyond this are refused, not half read.
+const MAX_BYTES: usize = 256 * 1024 * 1024;
+
+/// Decide recorded calls by a policy, in order.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// The policy
+    #[arg(long, value_name = "FILE")]
+    policy: String,
+    /// Calls: a JSON document, or one JSON object a line; `-` is standard input
+    calls: String,
+    /// Compare with the verdicts of another policy and print the differences
+    #[arg(long, value_name = "OLD", conflicts_with = "timing")]
+    against: Option<String>,
+    /// Decide each call N more times and report the nanoseconds of a decision
+    #[arg(long, value_name = "N")]
+    timing: Option<usize>,
+    #[arg(long, value_enum, default_value_t = RowFormat::Human)]
+    format: RowFormat,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum RowFormat {
+    /// A line a call
+    Human,
+    /// One JSON document
+    Json,
+}
+
+pub(super) fn run(args: &Args, printer: &mut Printer) -> Result<Outcome, ToolError> {
+    let json = args.format == RowFormat::Json;
+    if args.calls == "-" && args.policy == "-" {
+        return Err(ToolError::usage("standard input cannot be both the policy and the calls", "name a file for one"));
+    }
+    let Some(policy) = accepted(&args.policy, json, printer)? else { return Ok(Outcome::Findings) };
+    let bytes = read_bytes(&args.calls, MAX_BYTES)?;
+    let calls = read(&bytes).map_err(|reason| {
+        let what = format!("{} is not a recording of calls: {reason}", shown(&args.calls));
+        ToolError::usage(what, "a recording is a list of calls, {\"calls\": [...]}, or one call object a line")
+    })?;
+    if let Some(old) = &args.against {
+        let Some(old_policy) = accepted(old, json, printer)? else { return Ok(Outcome::Findings) };
+        let differences = compare(&old_policy, &policy, &calls);
+        let names = (old.as_str(), args.policy.as_str());
+        return show_differences(&differences, calls.len(), names, json, printer);
+    }
+    let rows = replay(&policy, &calls, args.timing.unwrap_or(0));
+    if json {
+        printer.json(&json_rows(&rows))?;
+    } else {
+        for (at, row) in rows.iter().enumerate() {
+            show(at + 1, row, printer)?;
+        }
+    }
+    Ok(Outcome::Clean)
+}
+
+/// Rows are serialised directly, since a JSON value would lose the digits of large integers.
+fn json_rows(rows: &[Row]) -> impl serde::Serialize + '_ {
+    #[derive(serde::Serialize)]
+    struct Document<'r> {
+        version: u32,
+        verdicts: &'r [Row],
+    }
+    Document { version: 1, verdicts: rows }
+}
+
+fn show(number: usize, row: &Row, printer: &mut Printer) -> Result<(), ToolError> {
+    let tool = row.tool.as_deref().unwrap_or("?");
+    printer.line(&format!("{number:>4}  {:<9}  {}", row.verdict, visible(tool)))?;
+    if let Some(reason) = &row.reason {
+        printer.line(&format!("                 {}", visible(reason)))?;
+    }
+    if let Some(observed) = row.observed.as_ref().filter(|observed| observed.changed || observed.faulted) {
+        let changed = observed.state.0.iter().zip(&row.state.0).filter(|(after, before)| after.1 != before.1);
+        let mut told: Vec<String> =
+            changed.map(|((name, after), (_, before))| format!("{name} {before} → {after}")).collect();
+        if observed.faulted {
+            told.push("the session is faulted: every later call is denied".to_owned());
+        }
+        if !observed.violated.is_empty() {
+            told.push(format!("broken: {}", observed.violated.join(", ")));
+        }
+        printer.line(&format!("                 answer: {}", visible(&told.join("; "))))?;
+    }
+    if let Some(ns) = row.ns {
+        printer.line(&format!("                 {} ns median, {} ns p99", ns.median, ns.p99))?;
+    }
+    Ok(())
+}
+
+fn show_differences(
+    differences: &[Difference],
+    calls: usize,
+    names: (&str, &str),
+    json: bool,
+    printer: &mut Printer,
+) -> Result<Outcome, ToolError> {
+    if json {
+        printer.json(&json!({"version": 1, "calls": calls, "differences": differences}))?;
+    } else {
+        for difference in differences {
+            let tool = visible(difference.tool.as_deref().unwrap_or("?"));
+            printer.line(&format!(
+                "{:>4}  {} → {}  {tool}",
+                difference.call, difference.old.verdict, difference.new.verdict
+            ))?;
+            for (path, side) in [(names.0, &difference.old), (names.1, &difference.new)] {
+                if let Some(reason) = &side.reason {
+                    printer.line(&format!("      {path}: {}", visible(reason)))?;
+                }
+            }
+        }
+        printer.remark(&format!("{} of {calls} verdicts differ", differences.len()))?;
+    }
+    Ok(if differences.is_empty() { Outcome::Clean } else { Outcome::Findings })
+}
+
+/// Recorded texts never reach a terminal with their control characters.
+fn visible(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { format!("\\u{{{:x}}}", c as u32) } else { c.to_string() }).collect()
+}
