@@ -65,7 +65,7 @@ fn well_formed_files() {
     }
 }
 
-/// As `PyYAML` 6 reads them, key order included.
+/// As `PyYAML` 6.0.3 reads them, key order included.
 #[test]
 fn merge_keys() {
     let head = "a: &a {x: 1, y: 2}\nb: &b {y: 3, z: 4}\n";
@@ -122,7 +122,8 @@ fn problems_and_their_places() {
         ("a: *\n", &[(Code::PX0001, "*")]),
         ("a: & b\n", &[(Code::PX0001, "&")]),
         ("a: {x\nb: 1\n", &[(Code::PX0001, "{")]),
-        ("a: [x\nb: 1\n", &[(Code::PX0001, ":")]),
+        ("a: [x\nb: 1\n", &[(Code::PX0001, "[")]),
+        ("a: [x, 'y': z: w]\n", &[(Code::PX0001, ":")]),
         ("a: [x] y\n", &[(Code::PX0001, "y")]),
         ("a: 'it's'\n", &[(Code::PX0001, "s")]),
         ("a: 'x\nb: 1\n", &[(Code::PX0001, "'")]),

@@ -135,7 +135,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// What `<<` brings in. As in `PyYAML`, of several mappings the last one's keys come first,
+    /// What `<<` brings in. As in `PyYAML` up to 6.0.3, of several mappings the last one's keys come first,
     /// and the values of the first one win.
     fn merge(&mut self, at: usize, depth: usize) -> Vec<Entry> {
         let Some(node) = self.node(at, depth) else { return Vec::new() };

@@ -19,6 +19,16 @@ pub(in crate::yaml) fn explain(error: &ScanError, text: &str, file: FileId, brac
     if let Some(diagnostic) = place.special(error.kind()) {
         return diagnostic;
     }
+    if let Some(bracket) = bracket.filter(|bracket| place.left_open(error.kind(), *bracket)) {
+        let opening = text.get(bracket.range()).unwrap_or("[");
+        return Diagnostic::new(
+            Code::PX0001,
+            bracket,
+            format!("the bracket `{opening}` that opens here is not closed"),
+        )
+        .also(place.span(place.character()), "this cannot stand inside the bracket")
+        .help("close the bracket, or quote the text that starts with it");
+    }
     let (message, help) = words(error.kind(), &place);
     let range = if error.kind() == &ErrorKind::SimpleKeyExpected { place.line() } else { place.character() };
     let diagnostic = Diagnostic::new(Code::PX0001, place.span(range), message);
@@ -60,6 +70,11 @@ impl Place<'_> {
 
     fn line_start(&self) -> usize {
         self.text.get(..self.at).and_then(|head| head.rfind(['\n', '\r'])).map_or(0, |at| at + 1)
+    }
+
+    /// A `:` that a bracket forbids, on a later line: the bracket was meant to end before.
+    fn left_open(&self, kind: &ErrorKind, bracket: Span) -> bool {
+        kind == &ErrorKind::InvalidColonPlacement && (bracket.start as usize) < self.line_start()
     }
 
     /// Where a key was expected and a list begins, the dash is wrong and not what follows it.
