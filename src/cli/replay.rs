@@ -83,7 +83,7 @@ fn show(number: usize, row: &Row, printer: &mut Printer) -> Result<(), ToolError
         printer.line(&format!("                 {}", visible(reason)))?;
     }
     if let Some(observed) = row.observed.as_ref().filter(|observed| observed.changed || observed.faulted) {
-        let changed = observed.state.0.iter().zip(&row.state.0).filter(|(after, before)| after.1 != before.1);
+        let changed = observed.state.0.iter().zip(&row.decided.0).filter(|(after, before)| after.1 != before.1);
         let mut told: Vec<String> =
             changed.map(|((name, after), (_, before))| format!("{name} {before} → {after}")).collect();
         if observed.faulted {

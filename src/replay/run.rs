@@ -17,8 +17,11 @@ pub struct Row {
     pub failed: Vec<Failed>,
     /// Names of the matching actions, in file order.
     pub actions: Vec<Arc<str>>,
-    /// After the decision, before the answer.
+    /// After the decision and the answer.
     pub state: State,
+    /// After the decision, before the answer.
+    #[serde(skip)]
+    pub decided: State,
     pub observed: Option<Observed>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ns: Option<Timing>,
@@ -87,6 +90,7 @@ pub(super) fn row(session: &mut Session, recorded: &Recorded, timing: usize) -> 
                 failed: Vec::new(),
                 actions: Vec::new(),
                 state: State::of(session),
+                decided: State::of(session),
                 observed: None,
                 ns: None,
             };
@@ -94,7 +98,7 @@ pub(super) fn row(session: &mut Session, recorded: &Recorded, timing: usize) -> 
     };
     let ns = measure(session, record, timing);
     let verdict = session.check(&record.call());
-    let state = State::of(session);
+    let decided = State::of(session);
     let observed = if verdict.decision.permits() { observe(session, record) } else { None };
     Row {
         tool: Some(record.tool.clone()),
@@ -102,7 +106,8 @@ pub(super) fn row(session: &mut Session, recorded: &Recorded, timing: usize) -> 
         reason: verdict.reason(),
         failed: verdict.failed(),
         actions: action_names(session.policy(), &verdict),
-        state,
+        state: State::of(session),
+        decided,
         observed,
         ns,
     }
