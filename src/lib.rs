@@ -1,9 +1,11 @@
 //! praxiom: policy for AI agents, proven before it runs and enforced while it runs.
 
+pub mod catalogue;
 pub mod cli;
 pub mod eval;
 pub mod ir;
 pub mod json;
+pub mod lint;
 pub mod policy;
 pub mod replay;
 pub mod report;

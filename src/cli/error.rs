@@ -22,12 +22,6 @@ pub(crate) enum ToolError {
     #[error("{path} is larger than {limit} bytes")]
     #[diagnostic(help("split the file"))]
     TooLarge { path: String, limit: usize },
-    #[error("{path} cannot be written")]
-    Unwritable {
-        path: String,
-        #[source]
-        source: io::Error,
-    },
     #[error("{what}")]
     Usage {
         what: String,

@@ -1,10 +1,10 @@
 //! `praxiom replay`: recorded calls through a policy.
 
+use super::Outcome;
 use super::error::ToolError;
 use super::files::{read_bytes, shown};
 use super::load::accepted;
 use super::output::Printer;
-use super::Outcome;
 use crate::replay::{Difference, Row, compare, read, replay};
 use clap::ValueEnum;
 use serde_json::json;

@@ -1,5 +1,7 @@
 //! A compiled policy: the typed policy and what makes deciding fast.
 
+use super::call::{Call, Facts};
+use super::run::{Env, Silent, Val, run};
 use crate::ir::{self, ExprKind, Glob, Int, ListId, Value};
 use crate::json::Json;
 use crate::policy::{PolicyFile, decode};
@@ -88,6 +90,19 @@ impl Policy {
         self.0.matching(tool)
     }
 
+    /// The value of an expression without names; `None` if it has any, `Err` if it has no value.
+    #[must_use]
+    pub fn constant(&self, expr: &ir::Expr) -> Option<Result<Value, ir::IntError>> {
+        let named = |node: &ir::Expr| matches!(node.kind, ExprKind::State(_) | ExprKind::Arg(_) | ExprKind::Context(_));
+        if expr.any(&named) {
+            return None;
+        }
+        let call = Call { tool: "", upstream: "", arguments: &Json::Null };
+        let facts = Facts::new(call, None);
+        let env = Env { program: &self.0, state: &[], overlay: &[], args: &[], facts: &facts };
+        Some(run(expr, &env, &mut Silent).map(|value| value.to_value()).map_err(|error| error.reason))
+    }
+
     /// Invariants that the initial state violates or that cannot be evaluated in it.
     fn broken_initially(&self) -> Vec<Diagnostic> {
         let session = self.session();
@@ -97,7 +112,9 @@ impl Policy {
             let complaint = match session.invariant(at) {
                 Ok(true) => continue,
                 Ok(false) => format!("the initial state violates the invariant '{}'", invariant.name),
-                Err(reason) => format!("the invariant '{}' cannot be evaluated in the initial state: {reason}", invariant.name),
+                Err(reason) => {
+                    format!("the invariant '{}' cannot be evaluated in the initial state: {reason}", invariant.name)
+                }
             };
             diagnostics.push(
                 Diagnostic::new(Code::PX2011, invariant.expr.span, complaint)
@@ -179,8 +196,7 @@ impl Program {
 }
 
 /// An argument as a value of the declared type; `Err` names the type that it has instead.
-pub(super) fn argument(json: &Json, ty: ir::Type) -> Result<super::run::Val<'_>, &'static str> {
-    use super::run::Val;
+pub(super) fn argument(json: &Json, ty: ir::Type) -> Result<Val<'_>, &'static str> {
     match (ty, json) {
         (ir::Type::Bool, Json::Bool(value)) => Ok(Val::Bool(*value)),
         (ir::Type::Str, Json::String(text)) => Ok(Val::Str(text)),

@@ -1,5 +1,6 @@
 //! Written policy to typed policy: declarations first, then every expression against its scope.
 
+mod advice;
 mod expression;
 mod lists;
 mod payload;
@@ -254,12 +255,11 @@ impl Compiler {
                 continue;
             };
             let what = format!("`{}`", name.text);
-            let expr = match var.ty {
-                Some(ty) => self.expression(value, scope, ty, &what),
-                None => {
-                    Lowering::new(&mut self.diagnostics, &mut self.lists, scope).value(&value.expr);
-                    None
-                }
+            let expr = if let Some(ty) = var.ty {
+                self.expression(value, scope, ty, &what)
+            } else {
+                Lowering::new(&mut self.diagnostics, &mut self.lists, scope).value(&value.expr);
+                None
             };
             if let Some(expr) = expr {
                 let text = value.text.as_str().into();
@@ -291,9 +291,13 @@ impl Compiler {
                 let same_name = file.actions.iter().filter(|other| other.name.text == *name).count() > 1;
                 if !same_name {
                     self.report(
-                        Diagnostic::new(Code::PX2013, action.name.span, format!("two guards would be labelled `{label}`"))
-                            .also(first, "the other guard")
-                            .help("rename the action: `#` and a number label the guards of an action that has several"),
+                        Diagnostic::new(
+                            Code::PX2013,
+                            action.name.span,
+                            format!("two guards would be labelled `{label}`"),
+                        )
+                        .also(first, "the other guard")
+                        .help("rename the action: `#` and a number label the guards of an action that has several"),
                     );
                 }
             }

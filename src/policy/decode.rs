@@ -276,7 +276,8 @@ impl Decoder {
         let (message, help) = if syntax::words::is_keyword(text) {
             (format!("`{text}` is a keyword, so it cannot name {what}"), "choose another name".to_owned())
         } else if !syntax::words::is_identifier(text) {
-            let shown = if text.is_empty() { "the empty text".to_owned() } else { format!("`{}`", text.escape_debug()) };
+            let shown =
+                if text.is_empty() { "the empty text".to_owned() } else { format!("`{}`", text.escape_debug()) };
             let fixed: String =
                 text.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '_' }).collect();
             let help = if what == "an argument" {

@@ -19,9 +19,10 @@ pub fn document(files: &[FileReport], diagnostics: &[Diagnostic], sources: &Sour
         .iter()
         .map(|file| {
             // States, transitions and engine are filled in by the model checker.
-            let policy = file.digest.as_ref().map(|digest| {
-                json!({"states": null, "transitions": null, "engine": null, "digest": digest})
-            });
+            let policy = file
+                .digest
+                .as_ref()
+                .map(|digest| json!({"states": null, "transitions": null, "engine": null, "digest": digest}));
             let verdict = if file.errors > 0 { "findings" } else { "ok" };
             json!({"path": file.path, "verdict": verdict, "policy": policy})
         })

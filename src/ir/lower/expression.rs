@@ -1,8 +1,9 @@
 //! One expression: names to slots, types of every node, complaints with the types found.
 
+use super::advice::{self, conversion, mixed, shorten};
 use super::lists::Lists;
 use super::shared;
-use crate::ir::builtin::{BUILTINS, Builtin, Param, Row};
+use crate::ir::builtin::{Builtin, Param, Row};
 use crate::ir::expr::{Expr, ExprKind, ListId};
 use crate::ir::int::Int;
 use crate::ir::scope::Scope;
@@ -19,6 +20,9 @@ pub(super) struct Typed {
 }
 
 const UNKNOWN: Typed = Typed { ty: None, expr: None };
+
+/// Builds a flat node of a first operand and the rest with their operators.
+type Chain<Op> = fn(Box<Expr>, Box<[(Op, Expr)]>) -> ExprKind;
 
 pub(super) struct Lowering<'a, 'g> {
     diagnostics: &'a mut Vec<Diagnostic>,
@@ -132,7 +136,7 @@ impl<'a, 'g> Lowering<'a, 'g> {
         first: &ast::Expr,
         rest: &[(Op, ast::Expr)],
         symbol: fn(&Op) -> &'static str,
-        kind: fn(Box<Expr>, Box<[(Op, Expr)]>) -> ExprKind,
+        kind: Chain<Op>,
         span: Span,
     ) -> Typed {
         let leading = rest.first().map_or("+", |(op, _)| symbol(op));
@@ -195,8 +199,12 @@ impl<'a, 'g> Lowering<'a, 'g> {
                 Type::Bool => "compare booleans with `==` or `!=`, or use `implies(a, b)`",
                 _ => "texts have no order here; compare with `==`, or use `startswith`",
             };
-            Diagnostic::new(Code::PX2003, left.span.to(right.span), format!("`{symbol}` orders int, but both sides are {a}"))
-                .help(help)
+            Diagnostic::new(
+                Code::PX2003,
+                left.span.to(right.span),
+                format!("`{symbol}` orders int, but both sides are {a}"),
+            )
+            .help(help)
         } else {
             let help = if chained {
                 Some(format!(
@@ -204,7 +212,7 @@ impl<'a, 'g> Lowering<'a, 'g> {
                      together"
                 ))
             } else {
-                mixed_help(left, a, right, b)
+                mixed(left, a, right, b)
             };
             Diagnostic::new(
                 Code::PX2003,
@@ -231,7 +239,10 @@ impl<'a, 'g> Lowering<'a, 'g> {
                 Diagnostic::new(
                     Code::PX2004,
                     span,
-                    format!("`{name}` takes {takes} arguments, but {found} {} given", if found == 1 { "is" } else { "are" }),
+                    format!(
+                        "`{name}` takes {takes} arguments, but {found} {} given",
+                        if found == 1 { "is" } else { "are" }
+                    ),
                 )
                 .help(format!("write `{}`: {}", row.signature(), row.doc)),
             );
@@ -319,7 +330,9 @@ impl<'a, 'g> Lowering<'a, 'g> {
                         arg.span,
                         format!("`{function}` takes the name of a pattern list or a list of texts"),
                     )
-                    .help(format!("write `{function}(s, NAME)` with a list of `patterns:`, or `{function}(s, [\"a\", \"b\"])`")),
+                    .help(format!(
+                        "write `{function}(s, NAME)` with a list of `patterns:`, or `{function}(s, [\"a\", \"b\"])`"
+                    )),
                 );
                 None
             }
@@ -338,8 +351,12 @@ impl<'a, 'g> Lowering<'a, 'g> {
                 || format!("declare it: `patterns: {{{name}: [text, …]}}`"),
                 |near| format!("did you mean `{near}`?"),
             );
-            Diagnostic::new(Code::PX2005, span, format!("`{function}` names the pattern list `{name}`, which is not declared"))
-                .help(help)
+            Diagnostic::new(
+                Code::PX2005,
+                span,
+                format!("`{function}` names the pattern list `{name}`, which is not declared"),
+            )
+            .help(help)
         };
         self.report(diagnostic);
     }
@@ -387,29 +404,7 @@ impl<'a, 'g> Lowering<'a, 'g> {
         for arg in args.iter().filter(|arg| !matches!(arg.kind, Ast::List(_))) {
             self.value(arg);
         }
-        let method = name.rsplit_once('.');
-        let diagnostic = match method.and_then(|(value, method)| Some((value, Builtin::named(method)?))) {
-            Some((value, row)) => Diagnostic::new(Code::PX0102, span, format!("values have no methods: `{name}(…)`"))
-                .help(format!("call the function: `{}({value}, …)`", row.name)),
-            None => {
-                let hint = match name {
-                    "len" | "lower" | "upper" | "strip" | "trim" | "regex" | "re.match" | "re.search" => {
-                        Some("there is no such function yet; patterns are matched as plain substrings".to_owned())
-                    }
-                    "if" | "iif" | "cond" => Some("write `ite(c, a, b)`".to_owned()),
-                    "any" | "in" | "find" | "includes" => {
-                        Some("write `matches(text, LIST)` or `contains(text, part)`".to_owned())
-                    }
-                    "starts_with" | "startsWith" | "hasPrefix" => Some("did you mean `startswith`?".to_owned()),
-                    "ends_with" | "endsWith" | "hasSuffix" => Some("did you mean `endswith`?".to_owned()),
-                    _ => nearest(name, BUILTINS.iter().map(|row| row.name)).map(|near| format!("did you mean `{near}`?")),
-                };
-                let all: Vec<&str> = BUILTINS.iter().map(|row| row.name).collect();
-                Diagnostic::new(Code::PX2002, span, format!("no function is named `{name}`"))
-                    .help(hint.unwrap_or_else(|| format!("the functions are {}", all.join(", "))))
-            }
-        };
-        self.report(diagnostic);
+        self.report(advice::unknown_function(name, span));
     }
 }
 
@@ -432,50 +427,4 @@ fn build(builtin: Builtin, values: Vec<Expr>, list: Option<ListId>) -> Option<Ex
         Builtin::Matches => ExprKind::Matches(Box::new(values.into_iter().next()?), list?),
         Builtin::Member => ExprKind::Member(Box::new(values.into_iter().next()?), list?),
     })
-}
-
-/// What to write to get from one type to another.
-fn conversion(written: &ast::Expr, found: Type, wanted: Type) -> Option<String> {
-    let shown = shorten(&print(written));
-    Some(match (found, wanted) {
-        (Type::Bool, Type::Int) => format!("count a condition with `ite({shown}, 1, 0)`"),
-        (Type::Int, Type::Bool) => format!("compare it: `{shown} > 0`"),
-        (Type::Str, Type::Bool) => match &written.kind {
-            Ast::Text(text) if matches!(text.as_str(), "true" | "false") => format!("write `{text}` without quotes"),
-            Ast::Text(_) => "a text is no condition: compare something with it, e.g. `tool == \"fs__read\"`".to_owned(),
-            _ => format!("compare it: `{shown} != \"\"`"),
-        },
-        (Type::Str, Type::Int) => "texts are neither joined nor counted with".to_owned(),
-        (_, Type::Str) => "write a text in quotes".to_owned(),
-        _ => return None,
-    })
-}
-
-fn mixed_help(left: &ast::Expr, a: Type, right: &ast::Expr, b: Type) -> Option<String> {
-    let (l, r) = (shorten(&print(left)), shorten(&print(right)));
-    match (a, b) {
-        (Type::Bool, Type::Int) | (Type::Int, Type::Bool) => {
-            let condition = if a == Type::Bool { l } else { r };
-            Some(format!("a boolean is a condition by itself: write `{condition}` or `not {condition}`"))
-        }
-        (Type::Str, Type::Int) if matches!(right.kind, Ast::Int { .. }) => {
-            Some(format!("put the number in quotes, `\"{r}\"`, or declare the argument as int"))
-        }
-        (Type::Int, Type::Str) if matches!(right.kind, Ast::Text(_)) => {
-            Some("write the number without quotes, or declare the argument as str".to_owned())
-        }
-        (Type::Bool, Type::Str) | (Type::Str, Type::Bool) => {
-            Some("write `true` and `false` without quotes".to_owned())
-        }
-        _ => None,
-    }
-}
-
-/// A long expression cut for a message.
-fn shorten(text: &str) -> String {
-    if text.chars().count() <= 48 {
-        return text.to_owned();
-    }
-    let head: String = text.chars().take(45).collect();
-    format!("{head}…")
 }

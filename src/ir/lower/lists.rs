@@ -10,15 +10,15 @@ use std::sync::Arc;
 
 #[derive(Debug, Default)]
 pub(super) struct Lists {
-    lists: Vec<TextList>,
+    all: Vec<TextList>,
     named: HashMap<String, ListId>,
     literal: HashMap<Vec<Arc<str>>, ListId>,
 }
 
 impl Lists {
     pub(super) fn declare(&mut self, written: &PatternList) {
-        let id = ListId(index(self.lists.len()));
-        self.lists.push(TextList {
+        let id = ListId(index(self.all.len()));
+        self.all.push(TextList {
             name: Some(written.name.text.as_str().into()),
             texts: written.texts.iter().map(|text| (text.text.as_str().into(), text.span)).collect(),
             span: written.name.span,
@@ -39,17 +39,17 @@ impl Lists {
         if let Some(id) = self.literal.get(&key) {
             return *id;
         }
-        let id = ListId(index(self.lists.len()));
-        self.lists.push(TextList { name: None, texts, span });
+        let id = ListId(index(self.all.len()));
+        self.all.push(TextList { name: None, texts, span });
         self.literal.insert(key, id);
         id
     }
 
     pub(super) fn get(&self, id: ListId) -> Option<&TextList> {
-        self.lists.get(id.0 as usize)
+        self.all.get(id.0 as usize)
     }
 
     pub(super) fn into_lists(self) -> Vec<TextList> {
-        self.lists
+        self.all
     }
 }
