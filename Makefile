@@ -12,8 +12,8 @@ demo: z3
 	@echo; echo "== the shipped policies"
 	$(TARGET)/release/praxiom check policies/*/policy.yaml
 	$(TARGET)/release/praxiom test policies
-	@echo; echo "== a session: read a file, write one, read a secret, try to write again, list"
-	$(TARGET)/release/praxiom replay --policy policies/demo/policy.yaml policies/demo/session.jsonl
+	@echo; echo "== a session: read a file, write one, read a secret; then the exits are closed"
+	$(TARGET)/release/praxiom replay --policy policies/filesystem/policy.yaml policies/filesystem/session.jsonl
 
 test: z3 lint
 	$(CARGO) test --quiet

@@ -82,10 +82,12 @@ fn show(number: usize, row: &Row, printer: &mut Printer) -> Result<(), ToolError
     if let Some(reason) = &row.reason {
         printer.line(&format!("                 {}", visible(reason)))?;
     }
+    let changes = row.decided.changes_since(&row.before);
+    if !changes.is_empty() {
+        printer.line(&format!("                 {}", visible(&changes.join(", "))))?;
+    }
     if let Some(observed) = row.observed.as_ref().filter(|observed| observed.changed || observed.faulted) {
-        let changed = observed.state.0.iter().zip(&row.decided.0).filter(|(after, before)| after.1 != before.1);
-        let mut told: Vec<String> =
-            changed.map(|((name, after), (_, before))| format!("{name} {before} → {after}")).collect();
+        let mut told = observed.state.changes_since(&row.decided);
         if observed.faulted {
             told.push("the session is faulted: every later call is denied".to_owned());
         }

@@ -5,7 +5,7 @@ use super::run::{Env, Silent, Val, run};
 use crate::ir::{self, ExprKind, Glob, Int, ListId, Value};
 use crate::json::Json;
 use crate::policy::{PolicyFile, decode};
-use crate::text::{Code, Diagnostic, FileId};
+use crate::text::{Code, Diagnostic, FileId, Span};
 use aho_corasick::AhoCorasick;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -53,6 +53,7 @@ impl Policy {
         };
         let (typed, found) = ir::compile(&written);
         diagnostics.extend(found);
+        forget_echoes(&mut diagnostics);
         let mut policy = None;
         if !diagnostics.iter().any(Diagnostic::is_error) {
             match Program::new(typed, ir::digest::digest(&written)) {
@@ -124,6 +125,13 @@ impl Policy {
         }
         diagnostics
     }
+}
+
+/// An ambiguous scalar is read as a text; that it then has the wrong type is no news.
+fn forget_echoes(diagnostics: &mut Vec<Diagnostic>) {
+    let ambiguous: HashSet<Span> =
+        diagnostics.iter().filter(|d| d.code == Code::PX0003).map(|d| d.primary.span).collect();
+    diagnostics.retain(|d| d.code < Code::PX1001 || !ambiguous.contains(&d.primary.span));
 }
 
 impl Program {

@@ -68,7 +68,6 @@ impl Compiler {
         let actions: Vec<Action> = file.actions.iter().map(|action| self.action(action, &globals)).collect();
         self.labels(file);
         self.can_deny(file);
-        self.payload_literals(&actions);
         let lists = std::mem::take(&mut self.lists).into_lists();
         Policy { default: file.default, state, lists, invariants, actions }
     }

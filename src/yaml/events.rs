@@ -237,7 +237,7 @@ impl<'a> Recorder<'a> {
         let message = format!("`{value}` without quotes means different things to different YAML readers");
         let diagnostic = Diagnostic::new(Code::PX0003, self.span(range), message)
             .note(format!("YAML 1.1 reads {}, YAML 1.2 {}", ambiguity.old, ambiguity.new))
-            .help(format!("quote it: \"{value}\""));
+            .help(format!("quote it: \"{value}\"; or write the value that you mean in a form that both read alike"));
         self.report.push(diagnostic);
     }
 

@@ -62,7 +62,7 @@ pub(super) fn mixed(left: &ast::Expr, a: Type, right: &ast::Expr, b: Type) -> Op
             Some("write the number without quotes, or declare the argument as str".to_owned())
         }
         (Type::Bool, Type::Str) | (Type::Str, Type::Bool) => Some("write `true` and `false` without quotes".to_owned()),
-        _ => None,
+        _ => Some("compare values of one type, or change a declaration under `state:` or `args:`".to_owned()),
     }
 }
 

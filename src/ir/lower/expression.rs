@@ -2,7 +2,7 @@
 
 use super::advice::{self, conversion, mixed, shorten};
 use super::lists::Lists;
-use super::shared;
+use super::{payload, shared};
 use crate::ir::builtin::{Builtin, Param, Row};
 use crate::ir::expr::{Expr, ExprKind, ListId};
 use crate::ir::int::Int;
@@ -281,6 +281,9 @@ impl<'a, 'g> Lowering<'a, 'g> {
         let ty = row.result.or(same.map(|(ty, _)| ty));
         let values: Option<Vec<Expr>> = values.into_iter().collect();
         let kind = values.filter(|_| complete).and_then(|values| build(row.builtin, values, list));
+        if let Some(kind) = &kind {
+            payload::check(kind, span, self.lists, self.diagnostics);
+        }
         match ty {
             Some(ty) => of(ty, kind, span),
             None => UNKNOWN,

@@ -5,7 +5,7 @@ use crate::ir::expr::ListId;
 use crate::ir::policy::TextList;
 use crate::policy::PatternList;
 use crate::text::Span;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 #[derive(Debug, Default)]
@@ -13,6 +13,7 @@ pub(super) struct Lists {
     all: Vec<TextList>,
     named: HashMap<String, ListId>,
     literal: HashMap<Vec<Arc<str>>, ListId>,
+    complained: HashSet<Span>,
 }
 
 impl Lists {
@@ -47,6 +48,11 @@ impl Lists {
 
     pub(super) fn get(&self, id: ListId) -> Option<&TextList> {
         self.all.get(id.0 as usize)
+    }
+
+    /// Whether nothing has been said of the text at this place yet.
+    pub(super) fn first_complaint(&mut self, place: Span) -> bool {
+        self.complained.insert(place)
     }
 
     pub(super) fn into_lists(self) -> Vec<TextList> {
