@@ -1,5 +1,12 @@
 //! Every example on the pages of the diagnostics, run through the binary: the bad one shows the
 //! page's code, the good one shows no error and not the code.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    reason = "a test fails by panicking"
+)]
 
 use praxiom::text::Code;
 use std::fs;

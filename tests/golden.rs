@@ -1,4 +1,11 @@
 //! What the binary prints, as a user sees it.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    reason = "a test fails by panicking"
+)]
 
 use insta_cmd::assert_cmd_snapshot;
 use std::path::Path;

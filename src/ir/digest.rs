@@ -1,7 +1,7 @@
 //! A stable digest of what a policy means: layout, comments and quoting do not change it; names,
 //! order and every expression do.
 
-use crate::policy::{ExprText, PolicyFile, Text};
+use crate::policy::{ExprText, Literal, LiteralKind, PolicyFile, Text};
 use crate::syntax::print::print;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -41,9 +41,12 @@ fn canonical(file: &PolicyFile) -> Value {
     })
 }
 
-fn init(node: &crate::yaml::Node) -> String {
-    match &node.value {
-        crate::yaml::Value::Scalar(scalar) => scalar.text.clone(),
-        _ => String::new(),
+/// Spellings of one value count as one.
+fn init(literal: &Literal) -> String {
+    match &literal.kind {
+        LiteralKind::Bool(value) => value.to_string(),
+        LiteralKind::Int(digits) => digits.trim_start_matches('+').to_owned(),
+        LiteralKind::Text(text) => text.clone(),
+        LiteralKind::Other => String::new(),
     }
 }

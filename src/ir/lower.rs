@@ -12,10 +12,9 @@ use super::scope::{Declared, Globals, Place, Scope};
 use super::types::Type;
 use super::value::Value;
 use super::{Context, Int};
-use crate::policy::{self as written, Default, PolicyFile};
+use crate::policy::{self as written, Default, Literal, LiteralKind, PolicyFile};
 use crate::text::suggest::{list_names, nearest};
 use crate::text::{Code, Diagnostic, Span};
-use crate::yaml::{Kind, Node, Value as Yaml};
 use expression::Lowering;
 use lists::Lists;
 use std::collections::HashMap;
@@ -130,40 +129,39 @@ impl Compiler {
         found
     }
 
-    fn init(&mut self, name: &str, ty: Type, node: &Node) -> Option<Value> {
-        let value = match (&node.value, ty) {
-            (Yaml::Scalar(scalar), Type::Bool) => match scalar.kind {
-                Kind::Bool(value) => Some(Value::Bool(value)),
-                _ => None,
-            },
-            (Yaml::Scalar(scalar), Type::Int) if scalar.kind == Kind::Int => {
-                let Some(value) = yaml_int(&scalar.text) else {
+    fn init(&mut self, name: &str, ty: Type, literal: &Literal) -> Option<Value> {
+        let value = match (&literal.kind, ty) {
+            (LiteralKind::Bool(value), Type::Bool) => Value::Bool(*value),
+            (LiteralKind::Text(text), Type::Str) => Value::Str(text.as_str().into()),
+            (LiteralKind::Int(digits), Type::Int) => {
+                let Some(value) = int_literal(digits) else {
                     self.report(
-                        Diagnostic::new(Code::PX2009, node.span, "the number has more than 4,300 digits")
+                        Diagnostic::new(Code::PX2009, literal.span, "the number has more than 4,300 digits")
                             .help("use a smaller number"),
                     );
                     return None;
                 };
-                Some(Value::Int(value))
+                Value::Int(value)
             }
-            (Yaml::Scalar(scalar), Type::Str) if scalar.kind == Kind::Text => {
-                Some(Value::Str(scalar.text.as_str().into()))
-            }
-            _ => None,
-        };
-        if value.is_none() {
-            let help = match ty {
-                Type::Bool => "write `true` or `false`, without quotes",
-                Type::Int => "write a whole number, without quotes",
-                Type::Str => "write a text in quotes",
-            };
-            let found = node.describe();
-            self.report(
-                Diagnostic::new(Code::PX2009, node.span, format!("`{name}` is {ty}, but its initial value is {found}"))
+            _ => {
+                let help = match ty {
+                    Type::Bool => "write `true` or `false`, without quotes",
+                    Type::Int => "write a whole number, without quotes",
+                    Type::Str => "write a text in quotes",
+                };
+                let found = &literal.described;
+                self.report(
+                    Diagnostic::new(
+                        Code::PX2009,
+                        literal.span,
+                        format!("`{name}` is {ty}, but its initial value is {found}"),
+                    )
                     .help(help),
-            );
-        }
-        value
+                );
+                return None;
+            }
+        };
+        Some(value)
     }
 
     fn action(&mut self, written: &written::Action, globals: &Globals) -> Action {
@@ -324,7 +322,7 @@ fn index(length: usize) -> u32 {
 }
 
 /// An integer that YAML 1.1 and 1.2 read alike: decimal with a sign, or `0x…`.
-fn yaml_int(text: &str) -> Option<Int> {
+fn int_literal(text: &str) -> Option<Int> {
     let (negative, digits) = match text.strip_prefix('-') {
         Some(rest) => (true, rest),
         None => (false, text.strip_prefix('+').unwrap_or(text)),

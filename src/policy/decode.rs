@@ -1,11 +1,11 @@
 //! YAML tree to [`PolicyFile`]: keys, shapes, names; every problem of the file in one run.
 
 use super::shape::Reader;
-use super::written::{Action, Default, ExprText, Named, PatternList, PolicyFile, StateVar, Text};
+use super::written::{Action, Default, ExprText, Literal, LiteralKind, Named, PatternList, PolicyFile, StateVar, Text};
 use crate::syntax;
 use crate::text::suggest::nearest;
 use crate::text::{Code, Diagnostic, FileId, Span};
-use crate::yaml::{self, Document, Node, Value};
+use crate::yaml::{self, Document, Kind, Node, Value};
 use std::collections::HashMap;
 
 const TOP: &[&str] = &["default", "patterns", "state", "invariants", "actions"];
@@ -145,7 +145,7 @@ impl Decoder {
                 .and_then(|node| self.reader.text(node, "a type"));
             let init = self.reader.required(&fields, "init", "add the value before the first call, e.g. `init: false`");
             if let (Some(ty), Some(init)) = (ty, init) {
-                variables.push(StateVar { name, ty, init: init.clone() });
+                variables.push(StateVar { name, ty, init: literal(init) });
             }
         }
         self.within_limit(&mut variables, "state variables", node.span);
@@ -293,6 +293,19 @@ impl Decoder {
         };
         self.reader.report(Diagnostic::new(Code::PX1005, name.span, message).help(help));
     }
+}
+
+fn literal(node: &Node) -> Literal {
+    let kind = match &node.value {
+        Value::Scalar(scalar) => match scalar.kind {
+            Kind::Bool(value) => LiteralKind::Bool(value),
+            Kind::Int => LiteralKind::Int(scalar.text.clone()),
+            Kind::Text => LiteralKind::Text(scalar.text.clone()),
+            Kind::Float | Kind::Null => LiteralKind::Other,
+        },
+        _ => LiteralKind::Other,
+    };
+    Literal { kind, span: node.span, described: node.describe() }
 }
 
 /// Names seen so far, to find the second of two.

@@ -48,21 +48,21 @@ pub(super) fn conversion(written: &ast::Expr, found: Type, wanted: Type) -> Opti
 }
 
 /// What to write instead of a comparison of two types.
-pub(super) fn mixed(left: &ast::Expr, a: Type, right: &ast::Expr, b: Type) -> Option<String> {
+pub(super) fn mixed(left: &ast::Expr, a: Type, right: &ast::Expr, b: Type) -> String {
     let (l, r) = (shorten(&print(left)), shorten(&print(right)));
     match (a, b) {
         (Type::Bool, Type::Int) | (Type::Int, Type::Bool) => {
             let condition = if a == Type::Bool { l } else { r };
-            Some(format!("a boolean is a condition by itself: write `{condition}` or `not {condition}`"))
+            format!("a boolean is a condition by itself: write `{condition}` or `not {condition}`")
         }
         (Type::Str, Type::Int) if matches!(right.kind, Ast::Int { .. }) => {
-            Some(format!("put the number in quotes, `\"{r}\"`, or declare the argument as int"))
+            format!("put the number in quotes, `\"{r}\"`, or declare the argument as int")
         }
         (Type::Int, Type::Str) if matches!(right.kind, Ast::Text(_)) => {
-            Some("write the number without quotes, or declare the argument as str".to_owned())
+            "write the number without quotes, or declare the argument as str".to_owned()
         }
-        (Type::Bool, Type::Str) | (Type::Str, Type::Bool) => Some("write `true` and `false` without quotes".to_owned()),
-        _ => Some("compare values of one type, or change a declaration under `state:` or `args:`".to_owned()),
+        (Type::Bool, Type::Str) | (Type::Str, Type::Bool) => "write `true` and `false` without quotes".to_owned(),
+        _ => "compare values of one type, or change a declaration under `state:` or `args:`".to_owned(),
     }
 }
 

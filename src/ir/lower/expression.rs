@@ -207,10 +207,10 @@ impl<'a, 'g> Lowering<'a, 'g> {
             .help(help)
         } else {
             let help = if chained {
-                Some(format!(
+                format!(
                     "a chain compares neighbours, so this link is `{l} {symbol} {r}`; put brackets around what belongs \
                      together"
-                ))
+                )
             } else {
                 mixed(left, a, right, b)
             };
@@ -219,7 +219,7 @@ impl<'a, 'g> Lowering<'a, 'g> {
                 left.span.to(right.span),
                 format!("`{symbol}` compares {a} with {b}: `{l}` is {a}, `{r}` is {b}"),
             )
-            .maybe_help(help)
+            .help(help)
         };
         self.report(diagnostic);
         false
