@@ -13,8 +13,9 @@ use praxiom::json;
 use praxiom::replay::{Recorded, read, replay};
 use praxiom::text::FileId;
 use serde_json::Value;
+use std::fmt::Write as _;
 use std::fs;
-use std::io::Write;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -50,7 +51,7 @@ fn lines(calls: &Value) -> String {
         let arguments = call.remove("arguments").unwrap();
         let rest = Value::Object(call).to_string();
         let rest = rest.strip_suffix('}').unwrap();
-        out.push_str(&format!("{rest}, \"arguments\": {}}}\n", arguments.as_str().unwrap()));
+        writeln!(out, "{rest}, \"arguments\": {}}}", arguments.as_str().unwrap()).unwrap();
     }
     out
 }

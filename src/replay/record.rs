@@ -48,6 +48,8 @@ impl Record {
 
 /// Reads a recording. `Err`: a document that cannot be taken apart at all.
 pub fn read(bytes: &[u8]) -> Result<Vec<Recorded>, String> {
+    // Some editors put a byte order mark in front.
+    let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
     match document(bytes)? {
         Some(calls) => Ok(calls.iter().map(|call| one(call.get().as_bytes())).collect()),
         None => Ok(bytes
