@@ -3,7 +3,7 @@
 use super::error::ToolError;
 use super::files::{read_bytes, shown};
 use super::load::accepted;
-use super::output::Printer;
+use super::output::{Printer, visible};
 use super::Outcome;
 use crate::replay::{Difference, Row, compare, read, replay};
 use clap::ValueEnum;
@@ -125,9 +125,4 @@ fn show_differences(
         printer.remark(&format!("{} of {calls} verdicts differ", differences.len()))?;
     }
     Ok(if differences.is_empty() { Outcome::Clean } else { Outcome::Findings })
-}
-
-/// Recorded texts never reach a terminal with their control characters.
-fn visible(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { format!("\\u{{{:x}}}", c as u32) } else { c.to_string() }).collect()
 }
