@@ -12,7 +12,7 @@ use crate::ir::Glob;
 use crate::report::json::test_run;
 use crate::report::junit;
 use crate::suite::Tally;
-use crate::text::{Code, Diagnostic};
+use crate::text::{Code, Diagnostic, Span};
 use batch::Batch;
 use clap::ValueEnum;
 
@@ -78,10 +78,10 @@ pub(super) fn run(args: &Args, printer: &mut Printer) -> Result<Outcome, ToolErr
     Ok(if failed { Outcome::Findings } else { Outcome::Clean })
 }
 
-fn below(path: &str, start: crate::text::Span, tally: Tally, threshold: u8) -> Diagnostic {
+fn below(path: &str, start: Span, tally: Tally, threshold: u8) -> Diagnostic {
     let percent = show::percent(tally);
     let message = format!("the tests cover {percent} of this policy, less than {threshold} %");
     Diagnostic::new(Code::PX5002, start, message)
-        .note(format!("{} of {} things are exercised", tally.covered, tally.total))
+        .note(format!("{} of {} guards, invariants, effects, patterns and actions are exercised", tally.covered, tally.total))
         .help(format!("`praxiom test --coverage` lists the others of {path}: add a call for each"))
 }

@@ -38,7 +38,7 @@ impl RuleEvidence {
 pub struct Step {
     pub span: Span,
     pub value: Value,
-    /// What was found, for `matches` and `in`.
+    /// What was found, for `matches` and `member`.
     pub found: Option<Found>,
 }
 

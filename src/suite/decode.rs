@@ -236,7 +236,10 @@ impl Decoder {
             return Some(Expect { decision, span: node.span });
         }
         let shown = written.map_or_else(|| node.describe(), |text| format!("`{}`", text.escape_debug()));
-        let near = written.and_then(|text| nearest(text, VERDICTS.map(Decision::as_str)));
+        // `denied` and `allowed` are far off by letters.
+        let stem = |decision: &str| written.is_some_and(|text| text.starts_with(decision.get(..3).unwrap_or(decision)));
+        let near = VERDICTS.map(Decision::as_str).into_iter().find(|decision| stem(decision));
+        let near = near.or_else(|| written.and_then(|text| nearest(text, VERDICTS.map(Decision::as_str))));
         let help = near.map_or_else(
             || "a call is allowed, denied, or passes because no action covers its tool".to_owned(),
             |near| format!("did you mean `{near}`?"),

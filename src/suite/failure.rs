@@ -61,7 +61,7 @@ impl Decided<'_> {
         if self.verdict.decision == Decision::Deny {
             return self.denied_because(diagnostic).help("if the policy is right, correct the expectation");
         }
-        let diagnostic = diagnostic.note(self.matching());
+        let diagnostic = diagnostic.note(self.matching()).help("tighten the policy, or correct the expectation");
         match (wanted, self.verdict.decision) {
             (Decision::Deny, _) if self.call.by.is_empty() => {
                 self.trace.iter().filter(|rule| !is_effect(rule.rule)).take(MAX_RULES).fold(diagnostic, |diagnostic, rule| {

@@ -2,7 +2,7 @@
 
 use super::decode::{StateValue, Suite};
 use crate::eval::Policy;
-use crate::ir::{Action, Value};
+use crate::ir::{Action, Type};
 use crate::policy::{Default, Text};
 use crate::text::suggest::{list_names, nearest};
 use crate::text::{Code, Diagnostic};
@@ -24,14 +24,14 @@ pub fn resolve(suite: &Suite, policy: &Policy) -> Vec<Diagnostic> {
 
 fn unknown_rule(name: &Text, policy: &Policy) -> Option<Diagnostic> {
     let typed = policy.typed();
-    if name.text == DEFAULT && typed.default == Default::Allow {
+    if denying_names(policy).any(|known| known == name.text) {
+        return None;
+    }
+    if name.text == DEFAULT {
         return Some(
             Diagnostic::new(Code::PX1007, name.span, "this policy has `default: allow`, which denies nothing")
                 .help("name the rule that denies, or write `default: deny` in the policy"),
         );
-    }
-    if denying_names(policy).any(|known| known == name.text) {
-        return None;
     }
     let help = several_guards(&name.text, policy)
         .or_else(|| nearest(&name.text, denying_names(policy)).map(|near| format!("did you mean `{near}`?")))
@@ -81,9 +81,10 @@ fn wrong_state(expected: &StateValue, policy: &Policy) -> Option<Diagnostic> {
     if variable.ty == expected.value.ty() {
         return None;
     }
-    let help = match &expected.value {
-        Value::Str(_) => format!("write {} without quotes", variable.ty),
-        _ => format!("write {}", variable.ty),
+    let help = match variable.ty {
+        Type::Bool => "write `true` or `false`, without quotes",
+        Type::Int => "write a whole number, without quotes",
+        Type::Str => "write a text in quotes",
     };
     let message = format!("`{name}` is {}, but the expected value is {}", variable.ty, expected.value.ty());
     Some(

@@ -5,6 +5,7 @@ use super::decode::{StateValue, Test};
 use super::failure::{Decided, quoted};
 use crate::eval::{Policy, Session};
 use crate::ir::Value;
+use crate::syntax::print::quoted as quoted_text;
 use crate::text::{Code, Diagnostic};
 
 /// Most changes of one variable that a message lists.
@@ -92,6 +93,6 @@ fn as_written(value: &Value) -> String {
     match value {
         Value::Bool(value) => format!("`{value}`"),
         Value::Int(value) => format!("`{value}`"),
-        Value::Str(_) => format!("`{}`", super::values::cut(&value.to_string())),
+        Value::Str(text) => format!("`{}`", super::values::cut(&quoted_text(text))),
     }
 }

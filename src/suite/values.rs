@@ -18,7 +18,7 @@ pub(super) fn show(diagnostic: Diagnostic, policy: &Policy, evidence: &RuleEvide
         None => "has no value".to_owned(),
     };
     let mut diagnostic = at_rule(diagnostic, policy, evidence.rule, told);
-    let readable = readable(expr, policy);
+    let readable = readable(expr, evidence.rule, policy);
     let mut seen: Vec<Label> = Vec::new();
     for step in &evidence.steps {
         let Some(what) = readable.get(&step.span) else { continue };
@@ -67,13 +67,19 @@ pub(super) fn name(policy: &Policy, rule: Rule) -> String {
 /// What a step is called; `None`: a test on texts, which is shown by its outcome alone.
 type Name = Option<String>;
 
-fn readable(expr: &Expr, policy: &Policy) -> HashMap<Span, Name> {
+fn readable(expr: &Expr, rule: Rule, policy: &Policy) -> HashMap<Span, Name> {
+    let owner = match rule {
+        Rule::Guard { action, .. } | Rule::Effect { action, .. } | Rule::OnResult { action, .. } => {
+            policy.typed().actions.get(action)
+        }
+        Rule::Invariant(_) => None,
+    };
     let mut readable = HashMap::new();
     expr.walk(&mut |node| {
         let name = match &node.kind {
             ExprKind::State(id) => policy.typed().var(*id).map(|variable| variable.name.to_string()),
             ExprKind::Context(context) => Some(context.name().to_owned()),
-            ExprKind::Arg(_) => Some(String::new()),
+            ExprKind::Arg(id) => owner.and_then(|action| action.arg(*id)).map(|argument| argument.name.to_string()),
             ExprKind::Matches(..)
             | ExprKind::Member(..)
             | ExprKind::StartsWith(_)
@@ -89,8 +95,6 @@ fn readable(expr: &Expr, policy: &Policy) -> HashMap<Span, Name> {
 fn remark(name: &Name, step: &Step, policy: &Policy) -> String {
     let value = cut(&step.value.to_string());
     match name {
-        // An argument stands under its own name.
-        Some(name) if name.is_empty() => format!("= {value}"),
         Some(name) => format!("`{name}` = {value}"),
         None => {
             let found = step.found.as_ref().and_then(|found| {

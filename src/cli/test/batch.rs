@@ -10,7 +10,7 @@ use crate::suite::{self, Coverage, FileRun, Suite, TestRun};
 use crate::text::{Code, Diagnostic, Sources, Span, sort_diagnostics};
 use crate::yaml::MAX_BYTES;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 #[derive(Debug)]
 pub(super) struct Batch {
@@ -62,7 +62,15 @@ impl Batch {
         if !broken && !selected {
             return Ok(());
         }
-        let (shown_policy, policy) = self.policy(path, &suite)?;
+        let (shown_policy, policy) = match self.policy(path, &suite) {
+            Ok(found) => found,
+            // Where the test file is broken, the policy's path may be what is wrong with it.
+            Err(ToolError::NoPolicy { .. }) if broken => {
+                self.reject(path, None, "the test file has errors");
+                return Ok(());
+            }
+            Err(error) => return Err(error),
+        };
         let Some(policy) = policy else {
             self.reject(path, Some(shown_policy), "the policy has errors");
             return Ok(());
@@ -100,8 +108,11 @@ impl Batch {
         let written = suite.policy.as_ref().map_or("policy.yaml", |policy| policy.text.as_str());
         let folder = if test == "-" { None } else { Path::new(test).parent() };
         let path = folder.unwrap_or(Path::new("")).join(written);
+        let real = fs::canonicalize(&path).unwrap_or_else(|_| path.clone());
+        let short = without_detours(&path);
+        // Behind a link `a/..` is not where `a` stands.
+        let path = if fs::canonicalize(&short).is_ok_and(|found| found == real) { short } else { path };
         let name = path.display().to_string();
-        let real = fs::canonicalize(&path).unwrap_or(path);
         if let Some(known) = self.policies.iter().find(|known| known.real == real) {
             return Ok((known.shown.clone(), known.policy.clone()));
         }
@@ -124,7 +135,7 @@ impl Batch {
 
     /// No test ran and nothing else explains it.
     pub(super) fn ran_nothing(&self) -> bool {
-        self.others.is_empty() && self.files.iter().all(|file| file.tests.is_empty())
+        !self.others.iter().any(Diagnostic::is_error) && self.files.iter().all(|file| file.tests.is_empty())
     }
 
     /// The complaint points into the command line, since no file is to blame.
@@ -159,4 +170,19 @@ impl Batch {
         sort_diagnostics(&mut all);
         all
     }
+}
+
+/// `a/b.yaml` for `a/x/../b.yaml`.
+fn without_detours(path: &Path) -> PathBuf {
+    let mut short = PathBuf::new();
+    for part in path.components() {
+        let detour = part == Component::ParentDir
+            && matches!(short.components().next_back(), Some(Component::Normal(_)));
+        if detour {
+            short.pop();
+        } else {
+            short.push(part);
+        }
+    }
+    short
 }
