@@ -1,6 +1,11 @@
 //! `praxiom test` on the real binary: what people, CI servers and tools get to see.
 
+#![allow(clippy::unwrap_used, clippy::string_slice)]
+
 use insta_cmd::assert_cmd_snapshot;
+use praxiom::eval::Policy;
+use praxiom::suite;
+use praxiom::text::{FileId, Sources, Span};
 use std::fs;
 use std::process::Command;
 
@@ -58,7 +63,8 @@ fn a_filter_that_selects_nothing_is_an_error() {
 
 #[test]
 fn a_folder_without_tests_is_an_error() {
-    assert_cmd_snapshot!(test(&["../agentdojo"], &[]));
+    let mut command = test(&[], &[]);
+    assert_cmd_snapshot!(command.arg("tests/fixtures/agentdojo"));
 }
 
 #[test]
@@ -124,4 +130,29 @@ fn a_search_skips_what_nobody_here_wrote() {
     let told = String::from_utf8(run.stdout).unwrap();
     assert_eq!(told, "policy.test.yaml\n  ok      t\n\nsub/policy.test.yaml\n  ok      t\n\n2 passed, 0 failed\n");
     fs::remove_dir_all(&folder).unwrap();
+}
+
+/// A file that is being written is broken most of the time.
+#[test]
+fn no_half_written_file_is_a_panic() {
+    let read = |path: &str| fs::read_to_string(format!("{FIXTURES}/{path}")).unwrap();
+    let mut sources = Sources::default();
+    let policy = read("policy.yaml");
+    let file = sources.add("policy.yaml", policy.as_str());
+    let policy = Policy::compile(&policy, file).policy.unwrap();
+    for path in ["failing/failing.test.yaml", "passing.test.yaml", "broken/broken.test.yaml"] {
+        let text = read(path);
+        for end in 0..=text.len() {
+            for part in [&text[..end], &text[end..]] {
+                let file = FileId(1);
+                let (Some(suite), _) = suite::decode(part, file) else { continue };
+                let _ = suite::resolve(&suite, &policy);
+                let mut coverage = suite::Coverage::new(policy.clone(), Span::new(file, 0, 0));
+                for test in &suite.tests {
+                    let _ = suite::run(test, &policy, Some(&mut coverage));
+                }
+                assert!(!coverage.items().is_empty());
+            }
+        }
+    }
 }

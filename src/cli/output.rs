@@ -75,8 +75,3 @@ impl Printer {
         Ok(())
     }
 }
-
-/// Texts from files never reach a terminal with their control characters.
-pub(crate) fn visible(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { format!("\\u{{{:x}}}", c as u32) } else { c.to_string() }).collect()
-}

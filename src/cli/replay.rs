@@ -3,9 +3,10 @@
 use super::error::ToolError;
 use super::files::{read_bytes, shown};
 use super::load::accepted;
-use super::output::{Printer, visible};
+use super::output::Printer;
 use super::Outcome;
 use crate::replay::{Difference, Row, compare, read, replay};
+use crate::text::visible;
 use clap::ValueEnum;
 use serde_json::json;
 

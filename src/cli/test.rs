@@ -16,7 +16,7 @@ use crate::text::{Code, Diagnostic, Span};
 use batch::Batch;
 use clap::ValueEnum;
 
-/// Run the tests of policies.
+/// Run the tests of policies: calls, and what each must come to.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// Test files, or folders to search for `*.test.yaml`; `-` is standard input
@@ -41,7 +41,7 @@ enum Format {
     Human,
     /// One JSON document
     Json,
-    /// `JUnit` XML, for CI servers
+    #[value(help = "JUnit XML, for CI servers")]
     Junit,
 }
 
@@ -58,7 +58,8 @@ pub(super) fn run(args: &Args, printer: &mut Printer) -> Result<Outcome, ToolErr
     if let Some(threshold) = args.coverage_threshold {
         let below = batch.coverage.iter().filter_map(|(path, coverage)| {
             let tally = Tally::of(&coverage.items(), None);
-            (tally.covered * 100 < tally.total * usize::from(threshold)).then(|| below(path, coverage.start(), tally, threshold))
+            (tally.covered * 100 < tally.total * usize::from(threshold))
+                .then(|| below(path, coverage.start(), tally, threshold))
         });
         batch.others.extend(below);
     }
@@ -82,6 +83,9 @@ fn below(path: &str, start: Span, tally: Tally, threshold: u8) -> Diagnostic {
     let percent = show::percent(tally);
     let message = format!("the tests cover {percent} of this policy, less than {threshold} %");
     Diagnostic::new(Code::PX5002, start, message)
-        .note(format!("{} of {} guards, invariants, effects, patterns and actions are exercised", tally.covered, tally.total))
+        .note(format!(
+            "{} of {} guards, invariants, effects, patterns and actions are exercised",
+            tally.covered, tally.total
+        ))
         .help(format!("`praxiom test --coverage` lists the others of {path}: add a call for each"))
 }

@@ -68,7 +68,10 @@ pub(super) fn trace(session: &Session, call: &Call<'_>) -> Vec<RuleEvidence> {
     let mut recorder = Recorder::default();
     let outcome = outcome(session, call, &actions, &mut recorder, &mut Recorder::begin);
     let without_value = |rule: Rule| {
-        outcome.failures.iter().any(|failure| matches!(failure, Failure::Evaluation { rule: failed, .. } if *failed == rule))
+        outcome
+            .failures
+            .iter()
+            .any(|failure| matches!(failure, Failure::Evaluation { rule: failed, .. } if *failed == rule))
     };
     recorder.finish(without_value)
 }
@@ -123,5 +126,66 @@ impl Trace for Recorder {
             let found = env.program.find(list, subject);
             found.map(|(text, at)| Found { list, text, at, all: env.program.find_all(list, subject) })
         };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::eval::Policy;
+    use crate::json;
+    use crate::text::FileId;
+
+    const POLICY: &str = r#"
+default: deny
+patterns: {words: [b, abc, x], names: [ann, bob]}
+state: {n: {type: int, init: 0}, seen: {type: bool, init: false}}
+invariants: [{name: small, expr: n <= 1}]
+actions:
+  - name: send
+    match: mail__send
+    args: {to: str, body: str}
+    requires: ["member(to, names)", "not matches(body, words)"]
+    effect: {n: n + 1}
+    on_result: {seen: "seen or matches(result, words)"}
+"#;
+
+    fn found(rules: &[RuleEvidence]) -> Vec<Found> {
+        rules.iter().flat_map(|rule| &rule.steps).filter_map(|step| step.found.clone()).collect()
+    }
+
+    #[test]
+    fn a_trace_holds_every_rule_with_its_value_and_all_that_was_found() {
+        let policy = Policy::compile(POLICY, FileId(0)).policy.unwrap();
+        let session = policy.session();
+        let arguments = json::parse(br#"{"to": "bob", "body": "abc"}"#).unwrap();
+        let call = Call { tool: "mail__send", upstream: "mail", arguments: &arguments };
+        let trace = session.trace(&call);
+        let values: Vec<String> =
+            trace.iter().map(|rule| rule.value.as_ref().map_or("none".to_owned(), ToString::to_string)).collect();
+        assert_eq!(values, ["True", "False", "1", "True"]);
+        assert_eq!(
+            found(&trace),
+            [
+                Found { list: ListId(1), text: 1, at: 0..3, all: vec![1] },
+                Found { list: ListId(0), text: 0, at: 1..2, all: vec![0, 1] },
+            ]
+        );
+        let failing = session.evidence(&call);
+        assert_eq!(failing.iter().map(|rule| rule.rule).collect::<Vec<_>>(), [Rule::Guard { action: 0, guard: 1 }]);
+        let answer = json::parse(br#""x""#).unwrap();
+        let answered = session.trace_answer(&call, Answer::Result(&answer));
+        assert_eq!(answered.len(), 1);
+        assert_eq!(found(&answered), [Found { list: ListId(0), text: 2, at: 0..1, all: vec![2] }]);
+        assert_eq!(session.state(), policy.session().state());
+    }
+
+    #[test]
+    fn a_rule_that_stops_has_no_value() {
+        let policy = "actions: [{name: a, match: t, args: {n: int}, requires: 1 // n == 1}]";
+        let session = Policy::compile(policy, FileId(0)).policy.unwrap().session();
+        let arguments = json::parse(br#"{"n": 0}"#).unwrap();
+        let trace = session.trace(&Call { tool: "t", upstream: "", arguments: &arguments });
+        assert!(matches!(trace.as_slice(), [rule] if rule.value.is_none() && rule.denies()), "{trace:?}");
     }
 }

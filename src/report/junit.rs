@@ -6,19 +6,14 @@ use crate::suite::FileRun;
 use crate::text::{Diagnostic, Sources};
 use quick_junit::{NonSuccessKind, Report, SerializeError, TestCase, TestCaseStatus, TestSuite};
 
-/// One suite a file, one case a test. A rejected file is a case in error; so is each of `others`, findings
-/// that belong to no test, in a suite of their own.
+/// One suite a file, one case a test. Each of `others`, findings that belong to no test, is a case in error
+/// in a suite of their own; the errors of files that did not run are among them.
 pub fn document(files: &[FileRun], others: &[Diagnostic], sources: &Sources) -> Result<String, SerializeError> {
     let mut report = Report::new("praxiom test");
-    for file in files {
+    for file in files.iter().filter(|file| file.rejected.is_none()) {
         let mut suite = TestSuite::new(file.path.as_str());
         for test in &file.tests {
             suite.add_test_case(case(&test.name, &file.path, &test.failures, NonSuccessKind::Failure, sources));
-        }
-        if let Some(why) = file.rejected {
-            let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
-            status.set_message(why);
-            suite.add_test_case(classified("(the whole file)", &file.path, status));
         }
         report.add_test_suite(suite);
     }

@@ -1,6 +1,7 @@
 //! YAML tree to [`Suite`]: the shape of a test file, every problem in one run. Knows no policy, so
 //! names of rules and variables are not looked up here.
 
+use super::written::{Expect, StateValue, Suite, Test, TestCall};
 use super::yaml_json::json;
 use crate::eval::Decision;
 use crate::ir::{Value, yaml_int};
@@ -16,65 +17,6 @@ const TOP: &[&str] = &["policy", "tests"];
 const TEST: &[&str] = &["name", "calls", "state"];
 const CALL: &[&str] = &["call", "upstream", "args", "result", "is_error", "expect", "by", "reason"];
 const VERDICTS: [Decision; 3] = [Decision::Allow, Decision::Deny, Decision::Pass];
-
-/// A test file.
-#[derive(Clone, Debug)]
-pub struct Suite {
-    /// The policy's path, from the folder of the test file; left out: `policy.yaml`.
-    pub policy: Option<Text>,
-    pub tests: Vec<Test>,
-}
-
-/// Calls in the order in which one session makes them.
-#[derive(Clone, Debug)]
-pub struct Test {
-    pub name: Text,
-    pub calls: Vec<TestCall>,
-    /// What some variables must be at the end.
-    pub state: Vec<StateValue>,
-}
-
-/// One call and what is expected of it.
-#[derive(Clone, Debug)]
-pub struct TestCall {
-    pub record: Record,
-    pub expect: Option<Expect>,
-    /// Names that must be among those that the denial gives; empty: any.
-    pub by: Vec<Text>,
-    /// Must be part of the denial's reason.
-    pub reason: Option<Text>,
-}
-
-/// A verdict and where it is written.
-#[derive(Clone, Copy, Debug)]
-pub struct Expect {
-    pub decision: Decision,
-    pub span: Span,
-}
-
-/// The value that a variable must have at the end.
-#[derive(Clone, Debug)]
-pub struct StateValue {
-    pub variable: Text,
-    pub value: Value,
-    pub span: Span,
-}
-
-impl TestCall {
-    /// Whether the call says anything about its verdict.
-    #[must_use]
-    pub fn expects(&self) -> bool {
-        self.expect.is_some() || self.expects_denial()
-    }
-
-    /// Whether only a denial will do.
-    #[must_use]
-    pub fn expects_denial(&self) -> bool {
-        !self.by.is_empty()
-            || self.reason.is_some()
-            || self.expect.is_some_and(|expect| expect.decision == Decision::Deny)
-    }
-}
 
 /// Reads a test file. The suite holds what could be read; it is complete only if no diagnostic is an
 /// error. `None` where the file is not YAML or not a mapping at all.
@@ -111,7 +53,8 @@ impl Decoder {
             let items = self.reader.list(node, "`tests`", help);
             if items.is_empty() && node.as_sequence().is_some() {
                 self.reader.report(
-                    Diagnostic::new(Code::PX5003, node.span, "this file has no tests").help("add a test, or remove the file"),
+                    Diagnostic::new(Code::PX5003, node.span, "this file has no tests")
+                        .help("add a test, or remove the file"),
                 );
             }
             for item in items {
@@ -208,7 +151,8 @@ impl Decoder {
                 self.reader.text(node, "`result`").map(|text| Json::String(text.text))
             }
             _ => {
-                let help = "write a text, or `{content: [{type: text, text: …}]}`; a call without `result` has not returned";
+                let help =
+                    "write a text, or `{content: [{type: text, text: …}]}`; a call without `result` has not returned";
                 self.reader.wrong_shape(node, "`result`", "a text or a mapping", help);
                 None
             }
@@ -217,13 +161,22 @@ impl Decoder {
 
     fn is_error(&mut self, node: &Node, fields: &Fields<'_>) -> bool {
         let Some(value) = node.as_bool() else {
-            self.reader.wrong_shape(node, "`is_error`", "`true` or `false`", "write it without quotes, or leave it out");
+            self.reader.wrong_shape(
+                node,
+                "`is_error`",
+                "`true` or `false`",
+                "write it without quotes, or leave it out",
+            );
             return false;
         };
         if fields.get("result").is_none() {
             self.reader.report(
-                Diagnostic::new(Code::PX1002, fields.key_span("is_error").unwrap_or(node.span), "`is_error` needs `result`")
-                    .help("add the answer: `result: \"no such file\"`"),
+                Diagnostic::new(
+                    Code::PX1002,
+                    fields.key_span("is_error").unwrap_or(node.span),
+                    "`is_error` needs `result`",
+                )
+                .help("add the answer: `result: \"no such file\"`"),
             );
         }
         value
@@ -245,8 +198,12 @@ impl Decoder {
             |near| format!("did you mean `{near}`?"),
         );
         self.reader.report(
-            Diagnostic::new(Code::PX1007, node.span, format!("`expect` must be `allow`, `deny` or `pass`, not {shown}"))
-                .help(help),
+            Diagnostic::new(
+                Code::PX1007,
+                node.span,
+                format!("`expect` must be `allow`, `deny` or `pass`, not {shown}"),
+            )
+            .help(help),
         );
         None
     }
@@ -258,7 +215,8 @@ impl Decoder {
         };
         if items.is_empty() {
             self.reader.report(
-                Diagnostic::new(Code::PX1004, node.span, "`by` names no rule").help("name one, or write `expect: deny` alone"),
+                Diagnostic::new(Code::PX1004, node.span, "`by` names no rule")
+                    .help("name one, or write `expect: deny` alone"),
             );
         }
         items.iter().filter_map(|item| self.reader.line(item, "a name in `by`")).collect()
@@ -286,12 +244,11 @@ impl Decoder {
                 Kind::Text => Some(Value::Str(scalar.text.as_str().into())),
                 Kind::Null | Kind::Float => None,
             });
-            match value {
-                Some(value) => state.push(StateValue { variable, value, span: node.span }),
-                None => {
-                    let what = format!("the value of `{}`", variable.text.escape_debug());
-                    self.reader.wrong_shape(node, &what, "a boolean, a whole number or a text", help);
-                }
+            if let Some(value) = value {
+                state.push(StateValue { variable, value, span: node.span });
+            } else {
+                let what = format!("the value of `{}`", variable.text.escape_debug());
+                self.reader.wrong_shape(node, &what, "a boolean, a whole number or a text", help);
             }
         }
         state

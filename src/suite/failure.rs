@@ -1,14 +1,14 @@
 //! An expectation about a call that is not met, as a diagnostic: what was decided, what was expected,
 //! and the values that decided it.
 
-use super::decode::{Test, TestCall};
 use super::names::{DEFAULT, several_guards};
 use super::values::{at_rule, show};
-use crate::eval::{Decision, Failure, FailedKind, Policy, Rule, RuleEvidence, Verdict};
+use super::written::{Test, TestCall};
+use crate::eval::{Decision, FailedKind, Failure, Policy, Rule, RuleEvidence, Verdict};
 use crate::ir::Action;
 use crate::policy::Text;
 use crate::text::suggest::list_names;
-use crate::text::{Code, Diagnostic, Span};
+use crate::text::{Code, Diagnostic, Span, visible};
 
 /// Most rules whose values one finding shows.
 const MAX_RULES: usize = 3;
@@ -56,19 +56,22 @@ impl Decided<'_> {
             }
         };
         let message = format!("{} {}, but {expected}", self.subject(), self.outcome());
-        let diagnostic =
-            Diagnostic::new(Code::PX5001, span, message).label(format!("the verdict is `{}`", self.verdict.decision.as_str()));
+        let diagnostic = Diagnostic::new(Code::PX5001, span, message)
+            .label(format!("the verdict is `{}`", self.verdict.decision.as_str()));
         if self.verdict.decision == Decision::Deny {
             return self.denied_because(diagnostic).help("if the policy is right, correct the expectation");
         }
         let diagnostic = diagnostic.note(self.matching()).help("tighten the policy, or correct the expectation");
         match (wanted, self.verdict.decision) {
-            (Decision::Deny, _) if self.call.by.is_empty() => {
-                self.trace.iter().filter(|rule| !is_effect(rule.rule)).take(MAX_RULES).fold(diagnostic, |diagnostic, rule| {
-                    show(diagnostic, self.policy, rule)
-                })
+            (Decision::Deny, _) if self.call.by.is_empty() => self
+                .trace
+                .iter()
+                .filter(|rule| !is_effect(rule.rule))
+                .take(MAX_RULES)
+                .fold(diagnostic, |diagnostic, rule| show(diagnostic, self.policy, rule)),
+            (Decision::Deny, _) => {
+                self.call.by.iter().fold(diagnostic, |diagnostic, name| self.why_not(diagnostic, name))
             }
-            (Decision::Deny, _) => self.call.by.iter().fold(diagnostic, |diagnostic, name| self.why_not(diagnostic, name)),
             (Decision::Allow, _) => diagnostic.help("write `expect: pass`, or add the tool to an action's `match`"),
             (Decision::Pass, _) => diagnostic.help("write `expect: allow`, or narrow the action's `match`"),
         }
@@ -88,7 +91,9 @@ impl Decided<'_> {
                 );
                 let diagnostic = Diagnostic::new(Code::PX5001, name.span, message).label("this did not deny it");
                 let diagnostic = self.why_not(self.denied_because(diagnostic), name);
-                diagnostic.maybe_help(several_guards(&name.text, self.policy))
+                diagnostic
+                    .help("if the policy is right, correct `by`")
+                    .maybe_help(several_guards(&name.text, self.policy))
             })
             .collect();
         if let Some(part) = &self.call.reason
@@ -134,7 +139,8 @@ impl Decided<'_> {
         }
         for failure in &self.verdict.failures {
             if let Failure::Argument { action, argument, .. } = failure
-                && let Some(declared) = self.policy.typed().actions.get(*action).and_then(|action| action.arg(*argument))
+                && let Some(declared) =
+                    self.policy.typed().actions.get(*action).and_then(|action| action.arg(*argument))
             {
                 diagnostic = diagnostic.also(declared.span, format!("`{}` is declared here", declared.name));
             }
@@ -158,7 +164,8 @@ impl Decided<'_> {
                 continue;
             }
             if !self.matched().any(|matched| std::ptr::eq(matched, action)) {
-                let message = format!("no glob of `{}` matches `{}`", action.name, self.call.record.tool.escape_debug());
+                let message =
+                    format!("no glob of `{}` matches `{}`", action.name, self.call.record.tool.escape_debug());
                 return diagnostic.also(globs(action), message);
             }
             if let Some(guard) = labelled {
@@ -201,9 +208,4 @@ fn globs(action: &Action) -> Span {
 /// A test's name in a message.
 pub(super) fn quoted(name: &str) -> String {
     format!("'{}'", visible(name))
-}
-
-/// Texts of a call never reach a terminal with their control characters.
-fn visible(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { format!("\\u{{{:x}}}", c as u32) } else { c.to_string() }).collect()
 }

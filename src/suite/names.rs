@@ -1,6 +1,6 @@
 //! The names that a test file uses, looked up in its policy.
 
-use super::decode::{StateValue, Suite};
+use super::written::{StateValue, Suite};
 use crate::eval::Policy;
 use crate::ir::{Action, Type};
 use crate::policy::{Default, Text};

@@ -1,8 +1,8 @@
 //! One test through the evaluator: every expectation that is not met. Decides nothing itself.
 
 use super::coverage::Coverage;
-use super::decode::{StateValue, Test};
 use super::failure::{Decided, quoted};
+use super::written::{StateValue, Test};
 use crate::eval::{Policy, Session};
 use crate::ir::Value;
 use crate::syntax::print::quoted as quoted_text;

@@ -22,6 +22,10 @@ pub(super) fn show(diagnostic: Diagnostic, policy: &Policy, evidence: &RuleEvide
     let mut seen: Vec<Label> = Vec::new();
     for step in &evidence.steps {
         let Some(what) = readable.get(&step.span) else { continue };
+        // The rule's own value is told already.
+        if step.span == expr.span && what.is_none() && step.found.is_none() {
+            continue;
+        }
         let label = Label { span: step.span, message: remark(what, step, policy) };
         if seen.len() < MAX_VALUES && !seen.contains(&label) {
             seen.push(label);
@@ -94,18 +98,16 @@ fn readable(expr: &Expr, rule: Rule, policy: &Policy) -> HashMap<Span, Name> {
 
 fn remark(name: &Name, step: &Step, policy: &Policy) -> String {
     let value = cut(&step.value.to_string());
-    match name {
-        Some(name) => format!("`{name}` = {value}"),
-        None => {
-            let found = step.found.as_ref().and_then(|found| {
-                let (text, _) = policy.typed().list(found.list)?.texts.get(found.text)?;
-                Some(Value::Str(text.clone()).to_string())
-            });
-            match found {
-                Some(text) => format!("{value}: finds {}", cut(&text)),
-                None => value,
-            }
-        }
+    if let Some(name) = name {
+        return format!("`{name}` = {value}");
+    }
+    let found = step.found.as_ref().and_then(|found| {
+        let (text, _) = policy.typed().list(found.list)?.texts.get(found.text)?;
+        Some(Value::Str(text.clone()).to_string())
+    });
+    match found {
+        Some(text) => format!("{value}: finds {}", cut(&text)),
+        None => value,
     }
 }
 

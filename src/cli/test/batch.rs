@@ -3,11 +3,10 @@
 use crate::cli::error::ToolError;
 use crate::cli::files::{read_text, shown};
 use crate::cli::load::compile;
-use crate::cli::output::visible;
 use crate::eval::Policy;
 use crate::ir::Glob;
 use crate::suite::{self, Coverage, FileRun, Suite, TestRun};
-use crate::text::{Code, Diagnostic, Sources, Span, sort_diagnostics};
+use crate::text::{Code, Diagnostic, Sources, Span, sort_diagnostics, visible};
 use crate::yaml::MAX_BYTES;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -176,8 +175,8 @@ impl Batch {
 fn without_detours(path: &Path) -> PathBuf {
     let mut short = PathBuf::new();
     for part in path.components() {
-        let detour = part == Component::ParentDir
-            && matches!(short.components().next_back(), Some(Component::Normal(_)));
+        let detour =
+            part == Component::ParentDir && matches!(short.components().next_back(), Some(Component::Normal(_)));
         if detour {
             short.pop();
         } else {

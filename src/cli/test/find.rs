@@ -25,7 +25,7 @@ pub(super) fn test_files(paths: &[String]) -> Result<Vec<String>, ToolError> {
         files.extend(found.iter().map(|file| shown(file)));
     }
     let mut seen = BTreeSet::new();
-    files.retain(|file| seen.insert(file.clone()));
+    files.retain(|file| seen.insert(fs::canonicalize(file).unwrap_or_else(|_| PathBuf::from(file))));
     Ok(files)
 }
 

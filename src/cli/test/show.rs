@@ -3,9 +3,9 @@
 use super::batch::Batch;
 use crate::cli::error::ToolError;
 use crate::cli::load::Format;
-use crate::cli::output::{Printer, visible};
+use crate::cli::output::Printer;
 use crate::suite::{Coverage, Item, Kind, Tally};
-use crate::text::{Diagnostic, Source, Sources};
+use crate::text::{Diagnostic, Source, Sources, visible};
 
 /// Most patterns of one list that a line names.
 const MAX_PATTERNS: usize = 8;
@@ -76,5 +76,5 @@ fn patterns(group: &[&Item]) -> String {
 /// `87.5 %`, rounded down, so that 100 % means all.
 pub(super) fn percent(tally: Tally) -> String {
     let tenths = tally.per_mille();
-    if tenths % 10 == 0 { format!("{} %", tenths / 10) } else { format!("{}.{} %", tenths / 10, tenths % 10) }
+    if tenths.is_multiple_of(10) { format!("{} %", tenths / 10) } else { format!("{}.{} %", tenths / 10, tenths % 10) }
 }
