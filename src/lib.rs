@@ -51,6 +51,7 @@ pub mod replay;
 pub mod report;
 #[cfg(feature = "smt")]
 pub mod smt;
+pub mod suite;
 pub mod syntax;
 pub mod text;
 pub mod yaml;

@@ -10,6 +10,9 @@ pub(crate) enum ToolError {
     #[error("{path}: there is no such file")]
     #[diagnostic(help("paths are taken from the folder in which praxiom runs"))]
     Missing { path: String },
+    #[error("{path}: there is no such policy")]
+    #[diagnostic(help("{test} tests it; `policy` there is a path from the folder of the test file"))]
+    NoPolicy { path: String, test: String },
     #[error("{path} cannot be read")]
     Unreadable {
         path: String,

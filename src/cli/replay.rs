@@ -6,6 +6,7 @@ use super::files::{read_bytes, shown};
 use super::load::accepted;
 use super::output::Printer;
 use crate::replay::{Difference, Row, compare, read, replay};
+use crate::text::visible;
 use clap::ValueEnum;
 use serde_json::json;
 
@@ -127,9 +128,4 @@ fn show_differences(
         printer.remark(&format!("{} of {calls} verdicts differ", differences.len()))?;
     }
     Ok(if differences.is_empty() { Outcome::Clean } else { Outcome::Findings })
-}
-
-/// Recorded texts never reach a terminal with their control characters.
-fn visible(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { format!("\\u{{{:x}}}", c as u32) } else { c.to_string() }).collect()
 }

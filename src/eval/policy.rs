@@ -2,12 +2,13 @@
 
 use super::call::{Call, Facts};
 use super::run::{Env, Silent, Val, run};
+use super::verdict::Rule;
 use crate::ir::{self, ExprKind, Glob, Int, ListId, Value};
 use crate::json::Json;
 use crate::policy::{PolicyFile, decode};
 use crate::text::{Code, Diagnostic, FileId, Span};
 use aho_corasick::AhoCorasick;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 /// A policy that is ready to decide. Cheap to clone; sessions share it.
@@ -104,6 +105,18 @@ impl Policy {
         Some(run(expr, &env, &mut Silent).map(|value| value.to_value()).map_err(|error| error.reason))
     }
 
+    /// The expression of a rule.
+    #[must_use]
+    pub fn expression(&self, rule: Rule) -> Option<&ir::Expr> {
+        let typed = &self.0.typed;
+        Some(match rule {
+            Rule::Guard { action, guard } => &typed.actions.get(action)?.guards.get(guard)?.expr,
+            Rule::Effect { action, assignment } => &typed.actions.get(action)?.effect.get(assignment)?.expr,
+            Rule::OnResult { action, assignment } => &typed.actions.get(action)?.on_result.get(assignment)?.expr,
+            Rule::Invariant(at) => &typed.invariants.get(at)?.expr,
+        })
+    }
+
     /// Invariants that the initial state violates or that cannot be evaluated in it.
     fn broken_initially(&self) -> Vec<Diagnostic> {
         let session = self.session();
@@ -196,6 +209,15 @@ impl Program {
     pub(super) fn find(&self, list: ListId, text: &str) -> Option<(usize, std::ops::Range<usize>)> {
         let automaton = self.lists.get(list.0 as usize)?.automaton.as_ref()?;
         automaton.find(text).map(|found| (found.pattern().as_usize(), found.range()))
+    }
+
+    /// Every text of the list that occurs in `text`, in the list's order.
+    pub(super) fn find_all(&self, list: ListId, text: &str) -> Vec<usize> {
+        let automaton = self.lists.get(list.0 as usize).and_then(|list| list.automaton.as_ref());
+        let Some(automaton) = automaton else { return Vec::new() };
+        let found: BTreeSet<usize> =
+            automaton.find_overlapping_iter(text).map(|found| found.pattern().as_usize()).collect();
+        found.into_iter().collect()
     }
 
     pub(super) fn member(&self, list: ListId, text: &str) -> bool {

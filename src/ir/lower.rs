@@ -322,7 +322,7 @@ fn index(length: usize) -> u32 {
 }
 
 /// An integer that YAML 1.1 and 1.2 read alike: decimal with a sign, or `0x…`.
-fn int_literal(text: &str) -> Option<Int> {
+pub(crate) fn int_literal(text: &str) -> Option<Int> {
     let (negative, digits) = match text.strip_prefix('-') {
         Some(rest) => (true, rest),
         None => (false, text.strip_prefix('+').unwrap_or(text)),
