@@ -47,6 +47,7 @@ pub mod ir;
 pub mod json;
 pub mod lint;
 pub mod policy;
+pub mod recording;
 pub mod replay;
 pub mod report;
 #[cfg(feature = "smt")]

@@ -22,6 +22,7 @@ const LAYERS: &[(&str, u8)] = &[
     ("ir", 3),
     ("eval", 4),
     ("smt", 5),
+    ("recording", 5),
     ("lint", 6),
     ("replay", 6),
     ("suite", 6),

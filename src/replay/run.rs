@@ -1,7 +1,7 @@
 //! Deciding recorded calls in order.
 
-use super::record::{Record, Recorded};
 use crate::eval::{Failed, Policy, Session, Value, Verdict};
+use crate::recording::{Record, Recorded};
 use serde::{Serialize, Serializer};
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -7,7 +7,7 @@ use crate::eval::Decision;
 use crate::ir::{Value, int_literal};
 use crate::json::{Json, Object};
 use crate::policy::{Fields, Reader, Text};
-use crate::replay::Record;
+use crate::recording::Record;
 use crate::text::suggest::nearest;
 use crate::text::{Code, Diagnostic, FileId, Span};
 use crate::yaml::{self, Document, Kind, Node, Value as Yaml};

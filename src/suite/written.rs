@@ -3,7 +3,7 @@
 use crate::eval::Decision;
 use crate::ir::Value;
 use crate::policy::Text;
-use crate::replay::Record;
+use crate::recording::Record;
 use crate::text::Span;
 
 /// A test file.

@@ -193,8 +193,11 @@ impl Context<'_> {
 
     fn complain(&mut self, error: &ParseError<usize, Token, Infallible>) {
         let (at, found) = match error {
-            ParseError::UnrecognizedToken { token: (start, token, end), .. } => ((*start, *end), Some(token)),
-            ParseError::ExtraToken { token: (start, token, end) } => ((*start, *end), Some(token)),
+            ParseError::UnrecognizedToken { token: (start, token, end), .. }
+            | ParseError::ExtraToken { token: (start, token, end) } => {
+                // A closer that `balance` added stands where the text ends.
+                ((*start, *end), (start < end).then_some(token))
+            }
             ParseError::UnrecognizedEof { .. } | ParseError::InvalidToken { .. } => {
                 ((self.text_end, self.text_end), None)
             }
