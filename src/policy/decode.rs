@@ -11,7 +11,7 @@ use std::collections::HashMap;
 const TOP: &[&str] = &["default", "patterns", "state", "invariants", "actions"];
 const ACTION: &[&str] = &["name", "match", "args", "requires", "effect", "on_result"];
 
-/// How many actions, invariants, variables and pattern lists, of each kind, a policy may have.
+/// How many actions, invariants, variables and pattern lists a policy may have, and an action globs.
 const MAX_PARTS: usize = 2_000;
 
 /// Reads a policy. `None` where the file is not YAML or not a mapping at all.
@@ -229,6 +229,7 @@ impl Decoder {
             }
             globs.push(text);
         }
+        self.within_limit(&mut globs, "globs of one action", node.span);
         globs
     }
 

@@ -77,6 +77,10 @@ impl Reader {
                 continue;
             }
             let help = match nearest(key, known.iter().copied()) {
+                // `{requires: matches(s, p)}`: the rest of the expression has become a key.
+                _ if key.contains([')', ']', '"', '\'']) => {
+                    "inside `{…}` a comma ends an unquoted value: put the whole expression in quotes".to_owned()
+                }
                 Some(near) => format!("did you mean `{near}`?"),
                 None => format!("the keys of {what} are {}", list_names(known.iter().copied(), "and")),
             };
