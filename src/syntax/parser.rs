@@ -195,6 +195,9 @@ impl Context<'_> {
         let (at, found) = match error {
             ParseError::UnrecognizedToken { token: (start, token, end), .. }
             | ParseError::ExtraToken { token: (start, token, end) } => {
+                if *token == Token::Invalid {
+                    return;
+                }
                 // A closer that `balance` added stands where the text ends.
                 ((*start, *end), (start < end).then_some(token))
             }
@@ -263,13 +266,7 @@ mod tests {
             ("a if b else c", vec!["PX0102 [a if b else c] `a if c else b` is Python's choice"]),
             ("f'{x}' == s", vec!["PX0102 [f] `f` before a text is Python's prefix, which praxiom does not have"]),
             ("['a' 'b']", vec!["PX0104 ['a' 'b'] two texts stand side by side: is a comma missing?"]),
-            (
-                "(a and",
-                vec![
-                    "PX0101 [(] this bracket is not closed: `)` is missing",
-                    "PX0101 [and] the expression ends where a value is expected after `and`",
-                ],
-            ),
+            ("(a and", vec!["PX0101 [(] this bracket is not closed: `)` is missing"]),
             ("a and", vec!["PX0101 [and] the expression ends where a value is expected after `and`"]),
             ("a b", vec!["PX0101 [b] `b` follows a value without an operator or a comma"]),
             ("a )", vec!["PX0101 [)] `)` closes nothing"]),

@@ -234,6 +234,10 @@ impl<'a, 'g> Lowering<'a, 'g> {
             for arg in args.iter().filter(|arg| !matches!(arg.kind, Ast::List(_))) {
                 self.value(arg);
             }
+            // What could not be read may have been the missing ones.
+            if args.iter().any(|arg| matches!(arg.kind, Ast::Error)) {
+                return Typed { ty: row.result, expr: None };
+            }
             let (takes, found) = (row.params.len(), args.len());
             self.report(
                 Diagnostic::new(
