@@ -234,6 +234,7 @@ mod tests {
             ("not b == true or n == 0 and n == 1", "not b == true or n == 0 and n == 1"),
             ("(not b) == true", "(not b) == true"),
             ("-n % 2 * (3 + 4) - -1", "-n % 2 * (3 + 4) - -1"),
+            ("+ +n - --n", "+ +n - --n"),
             ("0 < x <= 3", "0 < x <= 3"),
             ("(0 < x) == b", "(0 < x) == b"),
             ("a or (b or c)", "a or (b or c)"),
