@@ -8,6 +8,9 @@ use crate::text::{Code, Diagnostic, FileId};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+/// Problems reported for one policy, errors first; nobody reads more.
+const MAX_DIAGNOSTICS: usize = 1000;
+
 /// A policy that is ready to decide. Cheap to clone; sessions share it.
 #[derive(Clone, Debug)]
 pub struct Policy(pub(super) Arc<Program>);
@@ -67,6 +70,10 @@ impl Policy {
                     diagnostics.push(Diagnostic::new(Code::PX9001, written.span.at_start(), message));
                 }
             }
+        }
+        if diagnostics.len() > MAX_DIAGNOSTICS {
+            diagnostics.sort_by_key(|diagnostic| !diagnostic.is_error());
+            diagnostics.truncate(MAX_DIAGNOSTICS);
         }
         Compiled { file: Some(written), policy, diagnostics }
     }
