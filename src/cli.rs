@@ -7,6 +7,7 @@ mod files;
 mod load;
 mod output;
 mod replay;
+mod test;
 
 use clap::{Parser, Subcommand};
 use error::ToolError;
@@ -32,6 +33,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Check(check::Args),
+    Test(test::Args),
     Replay(replay::Args),
     Explain(explain::Args),
 }
@@ -75,6 +77,7 @@ pub fn main() -> ExitCode {
 fn run(command: Command, printer: &mut Printer) -> Result<Outcome, ToolError> {
     match command {
         Command::Check(args) => check::run(&args, printer),
+        Command::Test(args) => test::run(&args, printer),
         Command::Replay(args) => replay::run(&args, printer),
         Command::Explain(args) => explain::run(&args, printer),
     }

@@ -1,9 +1,8 @@
-//! Recorded calls through a policy: reading them, deciding them in order, comparing two policies.
+//! Recorded calls through a policy: deciding them in order, comparing two policies.
 
 pub mod compare;
-pub mod record;
 pub mod run;
 
+pub use crate::recording::{Record, Recorded, read};
 pub use compare::{Difference, compare};
-pub use record::{Record, Recorded, read};
 pub use run::{Observed, Row, Timing, replay};

@@ -2,6 +2,7 @@
 
 pub mod human;
 pub mod json;
+pub mod junit;
 pub mod short;
 
 use crate::text::{Diagnostic, Severity};

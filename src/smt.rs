@@ -6,7 +6,8 @@ pub const MINIMUM: (u32, u32, u32) = (4, 13, 3);
 /// `Z3 5.4.1.0`, of the library that is loaded now.
 #[must_use]
 pub fn version() -> String {
-    z3::full_version().trim().to_owned()
+    let version = z3::full_version().trim();
+    format!("Z3 {}", version.strip_prefix("Z3").unwrap_or(version).trim())
 }
 
 /// Refuses a library below [`MINIMUM`]: an old system library can be loaded without a word.

@@ -6,8 +6,10 @@ pub mod diagnostic;
 pub mod source;
 pub mod span;
 pub mod suggest;
+mod visible;
 
 pub use code::{Code, Severity};
 pub use diagnostic::{Diagnostic, Label, sort_diagnostics};
 pub use source::{LineColumn, Source, Sources};
 pub use span::{FileId, Span};
+pub use visible::visible;

@@ -10,6 +10,9 @@ pub(crate) enum ToolError {
     #[error("{path}: there is no such file")]
     #[diagnostic(help("paths are taken from the folder in which praxiom runs"))]
     Missing { path: String },
+    #[error("{path}: there is no such policy")]
+    #[diagnostic(help("{test} tests it; `policy` there is a path from the folder of the test file"))]
+    NoPolicy { path: String, test: String },
     #[error("{path} cannot be read")]
     Unreadable {
         path: String,
@@ -22,12 +25,6 @@ pub(crate) enum ToolError {
     #[error("{path} is larger than {limit} bytes")]
     #[diagnostic(help("split the file"))]
     TooLarge { path: String, limit: usize },
-    #[error("{path} cannot be written")]
-    Unwritable {
-        path: String,
-        #[source]
-        source: io::Error,
-    },
     #[error("{what}")]
     Usage {
         what: String,

@@ -1,8 +1,8 @@
 //! `praxiom explain CODE`: the doc page of a diagnostic.
 
+use super::Outcome;
 use super::error::ToolError;
 use super::output::Printer;
-use super::Outcome;
 use crate::text::Code;
 use crate::text::suggest::nearest;
 

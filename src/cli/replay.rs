@@ -1,11 +1,12 @@
 //! `praxiom replay`: recorded calls through a policy.
 
+use super::Outcome;
 use super::error::ToolError;
 use super::files::{read_bytes, shown};
 use super::load::accepted;
 use super::output::Printer;
-use super::Outcome;
 use crate::replay::{Difference, Row, compare, read, replay};
+use crate::text::visible;
 use clap::ValueEnum;
 use serde_json::json;
 
@@ -82,10 +83,12 @@ fn show(number: usize, row: &Row, printer: &mut Printer) -> Result<(), ToolError
     if let Some(reason) = &row.reason {
         printer.line(&format!("                 {}", visible(reason)))?;
     }
+    let changes = row.decided.changes_since(&row.before);
+    if !changes.is_empty() {
+        printer.line(&format!("                 {}", visible(&changes.join(", "))))?;
+    }
     if let Some(observed) = row.observed.as_ref().filter(|observed| observed.changed || observed.faulted) {
-        let changed = observed.state.0.iter().zip(&row.decided.0).filter(|(after, before)| after.1 != before.1);
-        let mut told: Vec<String> =
-            changed.map(|((name, after), (_, before))| format!("{name} {before} → {after}")).collect();
+        let mut told = observed.state.changes_since(&row.decided);
         if observed.faulted {
             told.push("the session is faulted: every later call is denied".to_owned());
         }
@@ -125,9 +128,4 @@ fn show_differences(
         printer.remark(&format!("{} of {calls} verdicts differ", differences.len()))?;
     }
     Ok(if differences.is_empty() { Outcome::Clean } else { Outcome::Findings })
-}
-
-/// Recorded texts never reach a terminal with their control characters.
-fn visible(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { format!("\\u{{{:x}}}", c as u32) } else { c.to_string() }).collect()
 }

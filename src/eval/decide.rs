@@ -149,12 +149,7 @@ pub(super) struct Matching<'v> {
 }
 
 impl<'v> Matching<'v> {
-    pub(super) fn bind(
-        program: &'v Program,
-        call: &Call<'v>,
-        actions: &[u32],
-        failures: &mut Vec<Failure>,
-    ) -> Self {
+    pub(super) fn bind(program: &'v Program, call: &Call<'v>, actions: &[u32], failures: &mut Vec<Failure>) -> Self {
         let mut bound = Self { actions: Vec::with_capacity(actions.len()), values: Vec::new() };
         let object = call.arguments.as_object();
         for index in actions.iter().map(|at| *at as usize) {

@@ -2,14 +2,15 @@
 
 use super::call::{Answer, Call, Facts};
 use super::decide::{Matching, set};
-use super::run::{Env, Silent, run};
+use super::run::{Env, Silent, Trace, run};
 use super::session::{Fault, Session};
 use super::verdict::{Observation, Rule};
 use crate::ir::{Value, VarId};
 
 pub(super) fn observe(session: &mut Session, call: &Call<'_>, answer: Answer<'_>) -> Observation {
     let policy = session.policy.clone();
-    let changes = match changes(session, call, answer, &policy.0.matching(call.tool)) {
+    let actions = policy.0.matching(call.tool);
+    let changes = match changes(session, call, answer, &actions, &mut Silent, &mut |_, _| {}) {
         Ok(changes) => changes,
         Err(fault) => {
             session.fault = Some(fault);
@@ -30,11 +31,14 @@ pub(super) fn observe(session: &mut Session, call: &Call<'_>, answer: Answer<'_>
     Observation { changed, fault: None, violated }
 }
 
-fn changes(
+/// What the answer would assign. `rule` hears of each rule before `trace` hears of its values.
+pub(super) fn changes<T: Trace>(
     session: &Session,
     call: &Call<'_>,
     answer: Answer<'_>,
     actions: &[u32],
+    trace: &mut T,
+    rule: &mut dyn FnMut(&mut T, Rule),
 ) -> Result<Vec<(VarId, Value)>, Fault> {
     let program = &*session.policy.0;
     // The call was allowed, so its arguments fit; one that does not has no value to observe with.
@@ -48,17 +52,16 @@ fn changes(
     let mut changes: Vec<(VarId, Value)> = Vec::new();
     for (index, action, args) in matching.each() {
         for (at, assignment) in action.on_result.iter().enumerate() {
+            let this = Rule::OnResult { action: index, assignment: at };
+            rule(trace, this);
             let value = {
                 let earlier = changes.iter().position(|(id, _)| *id == assignment.variable);
                 let own = earlier.and_then(|at| changes.get(at..=at)).unwrap_or_default();
-                run(&assignment.expr, &Env { args, overlay: own, ..env }, &mut Silent).map(|value| value.to_value())
+                run(&assignment.expr, &Env { args, overlay: own, ..env }, trace).map(|value| value.to_value())
             };
             match value {
                 Ok(value) => set(&mut changes, assignment.variable, value),
-                Err(error) => {
-                    let rule = Rule::OnResult { action: index, assignment: at };
-                    return Err(Fault { rule, reason: error.reason });
-                }
+                Err(error) => return Err(Fault { rule: this, reason: error.reason }),
             }
         }
     }

@@ -1,10 +1,13 @@
 //! A compiled policy: the typed policy and what makes deciding fast.
 
+use super::call::{Call, Facts};
+use super::run::{Env, Silent, Val, run};
 use super::search::Search;
+use super::verdict::Rule;
 use crate::ir::{self, ExprKind, Glob, Int, ListId, Value};
 use crate::json::Json;
 use crate::policy::{PolicyFile, decode};
-use crate::text::{Code, Diagnostic, FileId};
+use crate::text::{Code, Diagnostic, FileId, Span};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -55,6 +58,7 @@ impl Policy {
         };
         let (typed, found) = ir::compile(&written);
         diagnostics.extend(found);
+        forget_echoes(&mut diagnostics);
         let mut policy = None;
         if !diagnostics.iter().any(Diagnostic::is_error) {
             match Program::new(typed, ir::digest::digest(&written)) {
@@ -96,6 +100,31 @@ impl Policy {
         self.0.matching(tool)
     }
 
+    /// The value of an expression without names; `None` if it has any, `Err` if it has no value.
+    #[must_use]
+    pub fn constant(&self, expr: &ir::Expr) -> Option<Result<Value, ir::IntError>> {
+        let named = |node: &ir::Expr| matches!(node.kind, ExprKind::State(_) | ExprKind::Arg(_) | ExprKind::Context(_));
+        if expr.any(&named) {
+            return None;
+        }
+        let call = Call { tool: "", upstream: "", arguments: &Json::Null };
+        let facts = Facts::new(call, None);
+        let env = Env { program: &self.0, state: &[], overlay: &[], args: &[], facts: &facts };
+        Some(run(expr, &env, &mut Silent).map(|value| value.to_value()).map_err(|error| error.reason))
+    }
+
+    /// The expression of a rule.
+    #[must_use]
+    pub fn expression(&self, rule: Rule) -> Option<&ir::Expr> {
+        let typed = &self.0.typed;
+        Some(match rule {
+            Rule::Guard { action, guard } => &typed.actions.get(action)?.guards.get(guard)?.expr,
+            Rule::Effect { action, assignment } => &typed.actions.get(action)?.effect.get(assignment)?.expr,
+            Rule::OnResult { action, assignment } => &typed.actions.get(action)?.on_result.get(assignment)?.expr,
+            Rule::Invariant(at) => &typed.invariants.get(at)?.expr,
+        })
+    }
+
     /// Invariants that the initial state violates or that cannot be evaluated in it.
     fn broken_initially(&self) -> Vec<Diagnostic> {
         let session = self.session();
@@ -105,7 +134,9 @@ impl Policy {
             let complaint = match session.invariant(at) {
                 Ok(true) => continue,
                 Ok(false) => format!("the initial state violates the invariant '{}'", invariant.name),
-                Err(reason) => format!("the invariant '{}' cannot be evaluated in the initial state: {reason}", invariant.name),
+                Err(reason) => {
+                    format!("the invariant '{}' cannot be evaluated in the initial state: {reason}", invariant.name)
+                }
             };
             diagnostics.push(
                 Diagnostic::new(Code::PX2011, invariant.expr.span, complaint)
@@ -115,6 +146,13 @@ impl Policy {
         }
         diagnostics
     }
+}
+
+/// An ambiguous scalar is read as a text; that it then has the wrong type is no news.
+fn forget_echoes(diagnostics: &mut Vec<Diagnostic>) {
+    let ambiguous: HashSet<Span> =
+        diagnostics.iter().filter(|d| d.code == Code::PX0003).map(|d| d.primary.span).collect();
+    diagnostics.retain(|d| d.code < Code::PX1001 || !ambiguous.contains(&d.primary.span));
 }
 
 impl Program {
@@ -184,14 +222,19 @@ impl Program {
         self.lists.get(list.0 as usize)?.search.as_ref()?.find(text)
     }
 
+    /// Every text of the list that occurs in `text`, in the list's order.
+    pub(super) fn find_all(&self, list: ListId, text: &str) -> Vec<usize> {
+        let texts = self.typed.list(list).map(|list| list.texts.as_slice()).unwrap_or_default();
+        texts.iter().enumerate().filter(|(_, (part, _))| text.contains(&**part)).map(|(at, _)| at).collect()
+    }
+
     pub(super) fn member(&self, list: ListId, text: &str) -> bool {
         self.lists.get(list.0 as usize).is_some_and(|list| list.members.contains(text))
     }
 }
 
 /// An argument as a value of the declared type; `Err` names the type that it has instead.
-pub(super) fn argument(json: &Json, ty: ir::Type) -> Result<super::run::Val<'_>, &'static str> {
-    use super::run::Val;
+pub(super) fn argument(json: &Json, ty: ir::Type) -> Result<Val<'_>, &'static str> {
     match (ty, json) {
         (ir::Type::Bool, Json::Bool(value)) => Ok(Val::Bool(*value)),
         (ir::Type::Str, Json::String(text)) => Ok(Val::Str(text)),

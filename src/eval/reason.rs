@@ -26,7 +26,9 @@ pub(super) fn reason(policy: &Policy, state: &[Value], tool: &str, failures: &[F
     let mut guards: Vec<String> = Vec::new();
     for failure in failures {
         match failure {
-            Failure::Argument { action, argument, found } => parts.push(bad_argument(policy, *action, *argument, *found)),
+            Failure::Argument { action, argument, found } => {
+                parts.push(bad_argument(policy, *action, *argument, *found));
+            }
             Failure::Evaluation { rule, reason } => {
                 let (text, owner) = rule_text(policy, *rule);
                 parts.push(format!("cannot evaluate {text} of '{owner}': {reason}"));
@@ -66,7 +68,9 @@ fn bad_argument(policy: &Policy, action: usize, argument: crate::ir::ArgId, foun
     let Some(declared) = action.arg(argument) else { return String::new() };
     match found {
         None => format!("action '{}' requires argument '{}', which the call omits", action.name, declared.name),
-        Some(found) => format!("action '{}' requires '{}' to be {}, got {found}", action.name, declared.name, declared.ty),
+        Some(found) => {
+            format!("action '{}' requires '{}' to be {}, got {found}", action.name, declared.name, declared.ty)
+        }
     }
 }
 

@@ -161,7 +161,11 @@ pub(super) fn run<'v, T: Trace>(expr: &'v Expr, env: &Env<'v>, trace: &mut T) ->
         }
         ExprKind::Member(subject, list) => {
             let subject = run(subject, env, trace)?;
-            Val::Bool(env.program.member(*list, text(&subject)))
+            let found = env.program.member(*list, text(&subject));
+            if found && T::ON {
+                trace.found(expr, *list, env, text(&subject));
+            }
+            Val::Bool(found)
         }
     };
     trace.value(expr, &value);

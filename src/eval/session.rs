@@ -52,7 +52,20 @@ impl Session {
     /// sub-expressions. Empty if it is not denied. Changes nothing.
     #[must_use]
     pub fn evidence(&self, call: &Call<'_>) -> Vec<evidence::RuleEvidence> {
-        evidence::collect(self, call)
+        evidence::failing(self, call)
+    }
+
+    /// Every rule that deciding the call in the present state evaluates, in order, with its value and
+    /// those of its sub-expressions. Empty for a faulted session. Changes nothing.
+    #[must_use]
+    pub fn trace(&self, call: &Call<'_>) -> Vec<evidence::RuleEvidence> {
+        evidence::trace(self, call)
+    }
+
+    /// The same for the `on_result` rules that taking in the answer evaluates.
+    #[must_use]
+    pub fn trace_answer(&self, call: &Call<'_>, answer: Answer<'_>) -> Vec<evidence::RuleEvidence> {
+        evidence::trace_answer(self, call, answer)
     }
 
     #[must_use]

@@ -1,10 +1,11 @@
 //! A stable digest of what a policy means: layout, comments and quoting do not change it; names,
 //! order and every expression do.
 
-use crate::policy::{Action, ExprText, PolicyFile, Text};
+use crate::policy::{Action, ExprText, Literal, LiteralKind, PolicyFile, Text};
 use crate::syntax::print::print;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
+use std::borrow::Cow;
 use std::fmt::Write;
 
 /// `sha256:` and 64 hexadecimal digits over the canonical form of the policy.
@@ -26,7 +27,7 @@ struct Canonical<'p> {
     invariants: Vec<(&'p str, String)>,
     language: u32,
     patterns: Vec<(&'p str, Vec<&'p str>)>,
-    state: Vec<(&'p str, &'p str, &'p str)>,
+    state: Vec<(&'p str, &'p str, Cow<'p, str>)>,
 }
 
 #[derive(Serialize)]
@@ -77,6 +78,12 @@ fn assignments(all: &[(Text, ExprText)]) -> Vec<(&str, String)> {
     all.iter().map(|(name, value)| (name.text.as_str(), print(&value.expr))).collect()
 }
 
-fn init(node: &crate::yaml::Node) -> &str {
-    node.as_scalar().map_or("", |scalar| scalar.text.as_str())
+/// Spellings of one value count as one.
+fn init(literal: &Literal) -> Cow<'_, str> {
+    match &literal.kind {
+        LiteralKind::Bool(value) => value.to_string().into(),
+        LiteralKind::Int(digits) => digits.trim_start_matches('+').into(),
+        LiteralKind::Text(text) => text.into(),
+        LiteralKind::Other => "".into(),
+    }
 }

@@ -126,6 +126,7 @@ impl Expr {
     }
 
     /// The node's children, left to right.
+    #[must_use]
     pub fn children(&self) -> Vec<&Expr> {
         let mut all = Vec::new();
         self.each_child(&mut |child| all.push(child));
@@ -168,6 +169,27 @@ impl Expr {
         let mut found = false;
         self.walk(&mut |expr| found = found || test(expr));
         found
+    }
+
+    /// Whether two expressions are the same but for their places.
+    #[must_use]
+    pub fn same(&self, other: &Self) -> bool {
+        use ExprKind as K;
+        let own = match (&self.kind, &other.kind) {
+            (K::Bool(a), K::Bool(b)) => a == b,
+            (K::Int(a), K::Int(b)) => a == b,
+            (K::Str(a), K::Str(b)) => a == b,
+            (K::State(a), K::State(b)) => a == b,
+            (K::Arg(a), K::Arg(b)) => a == b,
+            (K::Context(a), K::Context(b)) => a == b,
+            (K::Matches(_, a), K::Matches(_, b)) | (K::Member(_, a), K::Member(_, b)) => a == b,
+            (K::Compare(_, a), K::Compare(_, b)) => a.iter().map(|(op, _)| op).eq(b.iter().map(|(op, _)| op)),
+            (K::Sum(_, a), K::Sum(_, b)) => a.iter().map(|(op, _)| op).eq(b.iter().map(|(op, _)| op)),
+            (K::Product(_, a), K::Product(_, b)) => a.iter().map(|(op, _)| op).eq(b.iter().map(|(op, _)| op)),
+            (a, b) => std::mem::discriminant(a) == std::mem::discriminant(b),
+        };
+        let (left, right) = (self.children(), other.children());
+        own && left.len() == right.len() && left.iter().zip(right).all(|(a, b)| a.same(b))
     }
 
     #[must_use]

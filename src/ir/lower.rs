@@ -1,5 +1,6 @@
 //! Written policy to typed policy: declarations first, then every expression against its scope.
 
+mod advice;
 mod expression;
 mod lists;
 mod payload;
@@ -11,10 +12,9 @@ use super::scope::{Declared, Globals, Place, Scope};
 use super::types::Type;
 use super::value::Value;
 use super::{Context, Int};
-use crate::policy::{self as written, Default, PolicyFile};
+use crate::policy::{self as written, Default, Literal, LiteralKind, PolicyFile};
 use crate::text::suggest::{list_names, nearest};
 use crate::text::{Code, Diagnostic, Span};
-use crate::yaml::{Kind, Node, Value as Yaml};
 use expression::Lowering;
 use lists::Lists;
 use std::collections::HashMap;
@@ -68,7 +68,6 @@ impl Compiler {
         let actions: Vec<Action> = file.actions.iter().map(|action| self.action(action, &globals)).collect();
         self.labels(file);
         self.can_deny(file);
-        self.payload_literals(&actions);
         let lists = std::mem::take(&mut self.lists).into_lists();
         Policy { default: file.default, state, lists, invariants, actions }
     }
@@ -131,40 +130,39 @@ impl Compiler {
         found
     }
 
-    fn init(&mut self, name: &str, ty: Type, node: &Node) -> Option<Value> {
-        let value = match (&node.value, ty) {
-            (Yaml::Scalar(scalar), Type::Bool) => match scalar.kind {
-                Kind::Bool(value) => Some(Value::Bool(value)),
-                _ => None,
-            },
-            (Yaml::Scalar(scalar), Type::Int) if scalar.kind == Kind::Int => {
-                let Some(value) = yaml_int(&scalar.text) else {
+    fn init(&mut self, name: &str, ty: Type, literal: &Literal) -> Option<Value> {
+        let value = match (&literal.kind, ty) {
+            (LiteralKind::Bool(value), Type::Bool) => Value::Bool(*value),
+            (LiteralKind::Text(text), Type::Str) => Value::Str(text.as_str().into()),
+            (LiteralKind::Int(digits), Type::Int) => {
+                let Some(value) = int_literal(digits) else {
                     self.report(
-                        Diagnostic::new(Code::PX2009, node.span, "the number has more than 4,300 digits")
+                        Diagnostic::new(Code::PX2009, literal.span, "the number has more than 4,300 digits")
                             .help("use a smaller number"),
                     );
                     return None;
                 };
-                Some(Value::Int(value))
+                Value::Int(value)
             }
-            (Yaml::Scalar(scalar), Type::Str) if scalar.kind == Kind::Text => {
-                Some(Value::Str(scalar.text.as_str().into()))
-            }
-            _ => None,
-        };
-        if value.is_none() {
-            let help = match ty {
-                Type::Bool => "write `true` or `false`, without quotes",
-                Type::Int => "write a whole number, without quotes",
-                Type::Str => "write a text in quotes",
-            };
-            let found = node.describe();
-            self.report(
-                Diagnostic::new(Code::PX2009, node.span, format!("`{name}` is {ty}, but its initial value is {found}"))
+            _ => {
+                let help = match ty {
+                    Type::Bool => "write `true` or `false`, without quotes",
+                    Type::Int => "write a whole number, without quotes",
+                    Type::Str => "write a text in quotes",
+                };
+                let found = &literal.described;
+                self.report(
+                    Diagnostic::new(
+                        Code::PX2009,
+                        literal.span,
+                        format!("`{name}` is {ty}, but its initial value is {found}"),
+                    )
                     .help(help),
-            );
-        }
-        value
+                );
+                return None;
+            }
+        };
+        Some(value)
     }
 
     fn action(&mut self, written: &written::Action, globals: &Globals) -> Action {
@@ -254,12 +252,11 @@ impl Compiler {
                 Lowering::new(&mut self.diagnostics, &mut self.lists, scope).value(&value.expr);
                 continue;
             };
-            let expr = match var.ty {
-                Some(ty) => self.expression(value, scope, ty, format_args!("`{}`", name.text)),
-                None => {
-                    Lowering::new(&mut self.diagnostics, &mut self.lists, scope).value(&value.expr);
-                    None
-                }
+            let expr = if let Some(ty) = var.ty {
+                self.expression(value, scope, ty, format_args!("`{}`", name.text))
+            } else {
+                Lowering::new(&mut self.diagnostics, &mut self.lists, scope).value(&value.expr);
+                None
             };
             if let Some(expr) = expr {
                 let text = value.text.as_str().into();
@@ -291,9 +288,13 @@ impl Compiler {
                 let same_name = file.actions.iter().filter(|other| other.name.text == *name).count() > 1;
                 if !same_name {
                     self.report(
-                        Diagnostic::new(Code::PX2013, action.name.span, format!("two guards would be labelled `{label}`"))
-                            .also(first, "the other guard")
-                            .help("rename the action: `#` and a number label the guards of an action that has several"),
+                        Diagnostic::new(
+                            Code::PX2013,
+                            action.name.span,
+                            format!("two guards would be labelled `{label}`"),
+                        )
+                        .also(first, "the other guard")
+                        .help("rename the action: `#` and a number label the guards of an action that has several"),
                     );
                 }
             }
@@ -321,7 +322,7 @@ fn index(length: usize) -> u32 {
 }
 
 /// An integer that YAML 1.1 and 1.2 read alike: decimal with a sign, or `0x…`.
-fn yaml_int(text: &str) -> Option<Int> {
+pub(crate) fn int_literal(text: &str) -> Option<Int> {
     let (negative, digits) = match text.strip_prefix('-') {
         Some(rest) => (true, rest),
         None => (false, text.strip_prefix('+').unwrap_or(text)),

@@ -91,9 +91,13 @@ impl Scope<'_> {
                 Place::Invariant => "an invariant reads only state: copy the argument into a variable by an `effect`",
                 _ => "declare it under this action's `args:` too",
             };
-            return Diagnostic::new(Code::PX2006, span, format!("`{name}` is an argument of another action, `{action}`"))
-                .also(*declared, "declared here")
-                .help(help);
+            return Diagnostic::new(
+                Code::PX2006,
+                span,
+                format!("`{name}` is an argument of another action, `{action}`"),
+            )
+            .also(*declared, "declared here")
+            .help(help);
         }
         if let Some(declared) = self.globals.patterns.get(name) {
             return Diagnostic::new(Code::PX2006, span, format!("`{name}` is a pattern list, not a value"))

@@ -1,10 +1,24 @@
 //! Objects whose keys keep their order. Knows nothing of how they are read or written.
 
 use super::Json;
+use std::collections::HashSet;
 
 /// An object: distinct keys in the order they were sent.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Object(Vec<(String, Json)>);
+
+impl TryFrom<Vec<(String, Json)>> for Object {
+    /// The index of the first member whose key an earlier one has.
+    type Error = usize;
+
+    fn try_from(members: Vec<(String, Json)>) -> Result<Self, usize> {
+        let mut keys = HashSet::with_capacity(members.len());
+        match members.iter().position(|(key, _)| !keys.insert(key.as_str())) {
+            Some(second) => Err(second),
+            None => Ok(Self(members)),
+        }
+    }
+}
 
 impl Object {
     /// The caller has made sure that the keys are distinct.

@@ -1,17 +1,17 @@
 //! YAML tree to [`PolicyFile`]: keys, shapes, names; every problem of the file in one run.
 
 use super::shape::Reader;
-use super::written::{Action, Default, ExprText, Named, PatternList, PolicyFile, StateVar, Text};
+use super::written::{Action, Default, ExprText, Literal, LiteralKind, Named, PatternList, PolicyFile, StateVar, Text};
 use crate::syntax;
 use crate::text::suggest::nearest;
 use crate::text::{Code, Diagnostic, FileId, Span};
-use crate::yaml::{self, Document, Node, Value};
+use crate::yaml::{self, Document, Kind, Node, Value};
 use std::collections::HashMap;
 
 const TOP: &[&str] = &["default", "patterns", "state", "invariants", "actions"];
 const ACTION: &[&str] = &["name", "match", "args", "requires", "effect", "on_result"];
 
-/// How many actions, invariants, variables and pattern lists, of each kind, a policy may have.
+/// How many actions, invariants, variables and pattern lists a policy may have, and an action globs.
 const MAX_PARTS: usize = 2_000;
 
 /// Reads a policy. `None` where the file is not YAML or not a mapping at all.
@@ -145,7 +145,7 @@ impl Decoder {
                 .and_then(|node| self.reader.text(node, "a type"));
             let init = self.reader.required(&fields, "init", "add the value before the first call, e.g. `init: false`");
             if let (Some(ty), Some(init)) = (ty, init) {
-                variables.push(StateVar { name, ty, init: init.clone() });
+                variables.push(StateVar { name, ty, init: literal(init) });
             }
         }
         self.within_limit(&mut variables, "state variables", node.span);
@@ -229,6 +229,7 @@ impl Decoder {
             }
             globs.push(text);
         }
+        self.within_limit(&mut globs, "globs of one action", node.span);
         globs
     }
 
@@ -276,7 +277,8 @@ impl Decoder {
         let (message, help) = if syntax::words::is_keyword(text) {
             (format!("`{text}` is a keyword, so it cannot name {what}"), "choose another name".to_owned())
         } else if !syntax::words::is_identifier(text) {
-            let shown = if text.is_empty() { "the empty text".to_owned() } else { format!("`{}`", text.escape_debug()) };
+            let shown =
+                if text.is_empty() { "the empty text".to_owned() } else { format!("`{}`", text.escape_debug()) };
             let fixed: String =
                 text.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '_' }).collect();
             let help = if what == "an argument" {
@@ -292,6 +294,19 @@ impl Decoder {
         };
         self.reader.report(Diagnostic::new(Code::PX1005, name.span, message).help(help));
     }
+}
+
+fn literal(node: &Node) -> Literal {
+    let kind = match &node.value {
+        Value::Scalar(scalar) => match scalar.kind {
+            Kind::Bool(value) => LiteralKind::Bool(value),
+            Kind::Int => LiteralKind::Int(scalar.text.clone()),
+            Kind::Text => LiteralKind::Text(scalar.text.clone()),
+            Kind::Float | Kind::Null => LiteralKind::Other,
+        },
+        _ => LiteralKind::Other,
+    };
+    Literal { kind, span: node.span, described: node.describe() }
 }
 
 /// Names seen so far, to find the second of two.

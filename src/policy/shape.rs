@@ -53,13 +53,7 @@ impl Reader {
     }
 
     /// The entries of a mapping whose keys are among `known`; unknown keys are reported.
-    pub fn fields<'n>(
-        &mut self,
-        node: &'n Node,
-        what: &'static str,
-        known: &[&str],
-        help: &str,
-    ) -> Option<Fields<'n>> {
+    pub fn fields<'n>(&mut self, node: &'n Node, what: &'static str, known: &[&str], help: &str) -> Option<Fields<'n>> {
         let Value::Mapping(all) = &node.value else {
             self.wrong_shape(node, what, "a mapping", help);
             return None;
@@ -69,8 +63,12 @@ impl Reader {
             let Some(key) = entry.key.as_text() else {
                 let found = entry.key.describe();
                 self.report(
-                    Diagnostic::new(Code::PX1003, entry.key.span, format!("a key of {what} must be a text, not {found}"))
-                        .help(format!("the keys of {what} are {}", list_names(known.iter().copied(), "and"))),
+                    Diagnostic::new(
+                        Code::PX1003,
+                        entry.key.span,
+                        format!("a key of {what} must be a text, not {found}"),
+                    )
+                    .help(format!("the keys of {what} are {}", list_names(known.iter().copied(), "and"))),
                 );
                 continue;
             };
@@ -79,6 +77,10 @@ impl Reader {
                 continue;
             }
             let help = match nearest(key, known.iter().copied()) {
+                // `{requires: matches(s, p)}`: the rest of the expression has become a key.
+                _ if key.contains([')', ']', '"', '\'']) => {
+                    "inside `{…}` a comma ends an unquoted value: put the whole expression in quotes".to_owned()
+                }
                 Some(near) => format!("did you mean `{near}`?"),
                 None => format!("the keys of {what} are {}", list_names(known.iter().copied(), "and")),
             };
@@ -153,12 +155,8 @@ impl Reader {
             Value::Scalar(scalar) if scalar.kind != Kind::Null => {
                 let quoted = crate::syntax::print::quoted(&scalar.text);
                 self.report(
-                    Diagnostic::new(
-                        Code::PX1007,
-                        node.span,
-                        format!("{what} must be a text, not {}", node.describe()),
-                    )
-                    .help(format!("quote it: {quoted}")),
+                    Diagnostic::new(Code::PX1007, node.span, format!("{what} must be a text, not {}", node.describe()))
+                        .help(format!("quote it: {quoted}")),
                 );
             }
             _ => self.wrong_shape(node, what, "a text", "write a text, in quotes if it has special characters"),

@@ -2,7 +2,7 @@
 
 use crate::syntax::ast::Expr;
 use crate::text::Span;
-use crate::yaml::{Comment, Node};
+use crate::yaml::Comment;
 
 /// A text and where it stands.
 #[derive(Clone, Debug)]
@@ -47,7 +47,26 @@ pub struct StateVar {
     pub name: Text,
     /// The type's name as written.
     pub ty: Text,
-    pub init: Node,
+    pub init: Literal,
+}
+
+/// A value as it stands in the file.
+#[derive(Clone, Debug)]
+pub struct Literal {
+    pub kind: LiteralKind,
+    pub span: Span,
+    /// For messages: "a list", "the number 3".
+    pub described: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LiteralKind {
+    Bool(bool),
+    /// Digits with an optional sign, or `0x…`.
+    Int(String),
+    Text(String),
+    /// Neither of these: a list, a fraction, nothing at all.
+    Other,
 }
 
 /// An invariant.

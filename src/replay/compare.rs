@@ -1,8 +1,8 @@
 //! The same calls through two policies: where the verdicts differ.
 
-use super::record::Recorded;
 use super::run::{Row, replay};
 use crate::eval::Policy;
+use crate::recording::Recorded;
 use serde::Serialize;
 
 /// A call on which two policies disagree.

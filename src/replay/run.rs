@@ -1,7 +1,7 @@
 //! Deciding recorded calls in order.
 
-use super::record::{Record, Recorded};
 use crate::eval::{Failed, Policy, Session, Value, Verdict};
+use crate::recording::{Record, Recorded};
 use serde::{Serialize, Serializer};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -19,6 +19,8 @@ pub struct Row {
     pub actions: Vec<Arc<str>>,
     /// After the decision and the answer.
     pub state: State,
+    #[serde(skip)]
+    pub before: State,
     /// After the decision, before the answer.
     #[serde(skip)]
     pub decided: State,
@@ -49,6 +51,13 @@ pub struct Timing {
 pub struct State(pub Vec<(Arc<str>, Value)>);
 
 impl State {
+    /// `n 0 → 1` for each variable that has another value here than in `earlier`.
+    #[must_use]
+    pub fn changes_since(&self, earlier: &Self) -> Vec<String> {
+        let pairs = self.0.iter().zip(&earlier.0).filter(|(after, before)| after.1 != before.1);
+        pairs.map(|((name, after), (_, before))| format!("{name} {before} → {after}")).collect()
+    }
+
     #[must_use]
     pub fn of(session: &Session) -> Self {
         let names = session.policy().typed().state.iter().map(|var| Arc::clone(&var.name));
@@ -90,12 +99,14 @@ pub(super) fn row(session: &mut Session, recorded: &Recorded, timing: usize) -> 
                 failed: Vec::new(),
                 actions: Vec::new(),
                 state: State::of(session),
+                before: State::of(session),
                 decided: State::of(session),
                 observed: None,
                 ns: None,
             };
         }
     };
+    let before = State::of(session);
     let ns = measure(session, record, timing);
     let verdict = session.check(&record.call());
     let decided = State::of(session);
@@ -107,6 +118,7 @@ pub(super) fn row(session: &mut Session, recorded: &Recorded, timing: usize) -> 
         failed: verdict.failed(),
         actions: action_names(session.policy(), &verdict),
         state: State::of(session),
+        before,
         decided,
         observed,
         ns,

@@ -4,7 +4,10 @@ use super::short;
 use crate::text::{Diagnostic, Severity, Source, Sources, Span};
 use codespan_reporting::diagnostic as cs;
 use codespan_reporting::files::{Error, Files};
-use codespan_reporting::term::{self, Config, termcolor::{Ansi, NoColor, WriteColor}};
+use codespan_reporting::term::{
+    self, Config,
+    termcolor::{Ansi, NoColor, WriteColor},
+};
 use std::fmt::Write;
 use std::ops::Range;
 

@@ -1,5 +1,7 @@
 //! Findings as one JSON document, the shape that tools rely on.
 
+pub mod test_run;
+
 use crate::text::{Diagnostic, Source, Sources, Span};
 use serde_json::{Value, json};
 
@@ -19,9 +21,10 @@ pub fn document(files: &[FileReport], diagnostics: &[Diagnostic], sources: &Sour
         .iter()
         .map(|file| {
             // States, transitions and engine are filled in by the model checker.
-            let policy = file.digest.as_ref().map(|digest| {
-                json!({"states": null, "transitions": null, "engine": null, "digest": digest})
-            });
+            let policy = file
+                .digest
+                .as_ref()
+                .map(|digest| json!({"states": null, "transitions": null, "engine": null, "digest": digest}));
             let verdict = if file.errors > 0 { "findings" } else { "ok" };
             json!({"path": file.path, "verdict": verdict, "policy": policy})
         })
@@ -30,7 +33,9 @@ pub fn document(files: &[FileReport], diagnostics: &[Diagnostic], sources: &Sour
     json!({"version": 1, "files": files, "diagnostics": diagnostics})
 }
 
-fn finding(diagnostic: &Diagnostic, sources: &Sources) -> Value {
+/// One finding with its labels.
+#[must_use]
+pub fn finding(diagnostic: &Diagnostic, sources: &Sources) -> Value {
     let mut labels = vec![label(&diagnostic.primary, true, sources)];
     labels.extend(diagnostic.secondary.iter().map(|secondary| label(secondary, false, sources)));
     let reason = (!diagnostic.notes.is_empty()).then(|| diagnostic.notes.join("; "));
@@ -58,11 +63,11 @@ fn label(label: &crate::text::Label, primary: bool, sources: &Sources) -> Value 
     })
 }
 
-fn file_name(span: Span, sources: &Sources) -> &str {
+pub(super) fn file_name(span: Span, sources: &Sources) -> &str {
     sources.get(span.file).map_or("?", Source::name)
 }
 
-fn place(span: Span, sources: &Sources) -> Value {
+pub(super) fn place(span: Span, sources: &Sources) -> Value {
     let point = |offset: u32| {
         let offset = offset as usize;
         let place = sources.get(span.file).map(|source| source.line_column(offset));

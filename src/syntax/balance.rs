@@ -42,7 +42,7 @@ pub(crate) fn balance(
                     break;
                 }
                 diagnostics.push(unclosed(&opened, Some(&lexed), place));
-                out.push(Lexed { start: lexed.start, token: opened.closing, end: lexed.start });
+                close(&mut out, opened.closing, lexed.start);
             }
             prefixes = 0;
         } else {
@@ -71,7 +71,7 @@ pub(crate) fn balance(
     }
     while let Some(opened) = open.pop() {
         diagnostics.push(unclosed(&opened, None, place));
-        out.push(Lexed { start: end, token: opened.closing, end });
+        close(&mut out, opened.closing, end);
     }
     Some(out)
 }
@@ -82,6 +82,12 @@ struct Open {
     end: usize,
     /// `not`s and signs that stood right before the bracket.
     prefixes: usize,
+}
+
+/// Adds a missing closer, behind an invalid token: what the brackets hold is not all that was meant.
+fn close(out: &mut Vec<Lexed>, closing: Token, at: usize) {
+    out.push(Lexed { start: at, token: Token::Invalid, end: at });
+    out.push(Lexed { start: at, token: closing, end: at });
 }
 
 fn unclosed(opened: &Open, met: Option<&Lexed>, place: &dyn Fn(Range<usize>) -> Span) -> Diagnostic {

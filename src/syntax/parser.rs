@@ -199,8 +199,14 @@ impl Context<'_> {
 
     fn complain(&mut self, error: &ParseError<usize, Token, Infallible>) {
         let (at, found) = match error {
-            ParseError::UnrecognizedToken { token: (start, token, end), .. } => ((*start, *end), Some(token)),
-            ParseError::ExtraToken { token: (start, token, end) } => ((*start, *end), Some(token)),
+            ParseError::UnrecognizedToken { token: (start, token, end), .. }
+            | ParseError::ExtraToken { token: (start, token, end) } => {
+                if *token == Token::Invalid {
+                    return;
+                }
+                // A closer that `balance` added stands where the text ends.
+                ((*start, *end), (start < end).then_some(token))
+            }
             ParseError::UnrecognizedEof { .. } | ParseError::InvalidToken { .. } => {
                 ((self.text_end, self.text_end), None)
             }
@@ -267,13 +273,7 @@ mod tests {
             ("a if b else c", vec!["PX0102 [a if b else c] `a if c else b` is Python's choice"]),
             ("f'{x}' == s", vec!["PX0102 [f] `f` before a text is Python's prefix, which praxiom does not have"]),
             ("['a' 'b']", vec!["PX0104 ['a' 'b'] two texts stand side by side: is a comma missing?"]),
-            (
-                "(a and",
-                vec![
-                    "PX0101 [(] this bracket is not closed: `)` is missing",
-                    "PX0101 [and] the expression ends where a value is expected after `and`",
-                ],
-            ),
+            ("(a and", vec!["PX0101 [(] this bracket is not closed: `)` is missing"]),
             ("a and", vec!["PX0101 [and] the expression ends where a value is expected after `and`"]),
             ("a b", vec!["PX0101 [b] `b` follows a value without an operator or a comma"]),
             ("a )", vec!["PX0101 [)] `)` closes nothing"]),

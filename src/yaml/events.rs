@@ -235,9 +235,13 @@ impl<'a> Recorder<'a> {
 
     fn ambiguous(&mut self, range: Range<usize>, value: &str, ambiguity: &Ambiguity) {
         let message = format!("`{value}` without quotes means different things to different YAML readers");
+        let mut help = format!("quote it: \"{value}\"");
+        if ambiguity.old.starts_with("the number") || ambiguity.new.starts_with("the number") {
+            help.push_str("; or write the number that you mean in plain decimal digits");
+        }
         let diagnostic = Diagnostic::new(Code::PX0003, self.span(range), message)
             .note(format!("YAML 1.1 reads {}, YAML 1.2 {}", ambiguity.old, ambiguity.new))
-            .help(format!("quote it: \"{value}\""));
+            .help(help);
         self.report.push(diagnostic);
     }
 

@@ -1,3 +1,5 @@
+//! The reader as a whole: problems and their places, aliases, merges, odd files.
+
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::time::{Duration, Instant};

@@ -7,10 +7,12 @@ use std::fmt::Write;
 /// Actions come in threes: for the same tool one names it, one covers its server, and one its operation
 /// on any server. So a call of [`tool`] takes part in three actions, and most of the policy is globs.
 pub(crate) fn policy(actions: usize, variables: usize, invariants: usize) -> String {
-    let mut out = String::from("default: deny\npatterns:\n  secrets: [\"/.ssh\", \"/.env\", \"id_rsa\", \".pem\", \".aws/\"]\n");
+    let mut out =
+        String::from("default: deny\npatterns:\n  secrets: [\"/.ssh\", \"/.env\", \"id_rsa\", \".pem\", \".aws/\"]\n");
     out.push_str("state:\n");
     for at in 0..variables {
-        let (name, ty, init) = (variable(at), if at % 2 == 0 { "bool" } else { "int" }, if at % 2 == 0 { "false" } else { "0" });
+        let (name, ty, init) =
+            (variable(at), if at % 2 == 0 { "bool" } else { "int" }, if at % 2 == 0 { "false" } else { "0" });
         writeln!(out, "  {name}: {{type: {ty}, init: {init}}}").unwrap();
     }
     out.push_str("invariants:\n");

@@ -1,8 +1,9 @@
 //! One expression: names to slots, types of every node, complaints with the types found.
 
+use super::advice::{self, conversion, mixed, shorten};
 use super::lists::Lists;
-use super::shared;
-use crate::ir::builtin::{BUILTINS, Builtin, Param, Row};
+use super::{payload, shared};
+use crate::ir::builtin::{Builtin, Param, Row};
 use crate::ir::expr::{Expr, ExprKind, ListId};
 use crate::ir::int::Int;
 use crate::ir::scope::Scope;
@@ -20,6 +21,9 @@ pub(super) struct Typed {
 }
 
 const UNKNOWN: Typed = Typed { ty: None, expr: None };
+
+/// Builds a flat node of a first operand and the rest with their operators.
+type Chain<Op> = fn(Box<Expr>, Box<[(Op, Expr)]>) -> ExprKind;
 
 pub(super) struct Lowering<'a, 'g> {
     diagnostics: &'a mut Vec<Diagnostic>,
@@ -134,7 +138,7 @@ impl<'a, 'g> Lowering<'a, 'g> {
         first: &ast::Expr,
         rest: &[(Op, ast::Expr)],
         symbol: fn(&Op) -> &'static str,
-        kind: fn(Box<Expr>, Box<[(Op, Expr)]>) -> ExprKind,
+        kind: Chain<Op>,
         span: Span,
     ) -> Typed {
         let leading = rest.first().map_or("+", |(op, _)| symbol(op));
@@ -197,23 +201,27 @@ impl<'a, 'g> Lowering<'a, 'g> {
                 Type::Bool => "compare booleans with `==` or `!=`, or use `implies(a, b)`",
                 _ => "texts have no order here; compare with `==`, or use `startswith`",
             };
-            Diagnostic::new(Code::PX2003, left.span.to(right.span), format!("`{symbol}` orders int, but both sides are {a}"))
-                .help(help)
+            Diagnostic::new(
+                Code::PX2003,
+                left.span.to(right.span),
+                format!("`{symbol}` orders int, but both sides are {a}"),
+            )
+            .help(help)
         } else {
             let help = if chained {
-                Some(format!(
+                format!(
                     "a chain compares neighbours, so this link is `{l} {symbol} {r}`; put brackets around what belongs \
                      together"
-                ))
+                )
             } else {
-                mixed_help(left, a, right, b)
+                mixed(left, a, right, b)
             };
             Diagnostic::new(
                 Code::PX2003,
                 left.span.to(right.span),
                 format!("`{symbol}` compares {a} with {b}: `{l}` is {a}, `{r}` is {b}"),
             )
-            .maybe_help(help)
+            .help(help)
         };
         self.report(diagnostic);
         false
@@ -228,12 +236,19 @@ impl<'a, 'g> Lowering<'a, 'g> {
             for arg in args.iter().filter(|arg| !matches!(arg.kind, Ast::List(_))) {
                 self.value(arg);
             }
+            // What could not be read may have been the missing ones.
+            if args.iter().any(|arg| matches!(arg.kind, Ast::Error)) {
+                return Typed { ty: row.result, expr: None };
+            }
             let (takes, found) = (row.params.len(), args.len());
             self.report(
                 Diagnostic::new(
                     Code::PX2004,
                     span,
-                    format!("`{name}` takes {takes} arguments, but {found} {} given", if found == 1 { "is" } else { "are" }),
+                    format!(
+                        "`{name}` takes {takes} arguments, but {found} {} given",
+                        if found == 1 { "is" } else { "are" }
+                    ),
                 )
                 .help(format!("write `{}`: {}", row.signature(), row.doc)),
             );
@@ -273,6 +288,9 @@ impl<'a, 'g> Lowering<'a, 'g> {
         let ty = row.result.or(same.map(|(ty, _)| ty));
         let values: Option<Vec<Expr>> = values.into_iter().collect();
         let kind = values.filter(|_| complete).and_then(|values| build(row.builtin, values, list));
+        if let Some(kind) = &kind {
+            payload::check(kind, span, self.lists, self.diagnostics);
+        }
         match ty {
             Some(ty) => of(ty, kind, span),
             None => UNKNOWN,
@@ -322,7 +340,9 @@ impl<'a, 'g> Lowering<'a, 'g> {
                         arg.span,
                         format!("`{function}` takes the name of a pattern list or a list of texts"),
                     )
-                    .help(format!("write `{function}(s, NAME)` with a list of `patterns:`, or `{function}(s, [\"a\", \"b\"])`")),
+                    .help(format!(
+                        "write `{function}(s, NAME)` with a list of `patterns:`, or `{function}(s, [\"a\", \"b\"])`"
+                    )),
                 );
                 None
             }
@@ -341,8 +361,12 @@ impl<'a, 'g> Lowering<'a, 'g> {
                 || format!("declare it: `patterns: {{{name}: [text, …]}}`"),
                 |near| format!("did you mean `{near}`?"),
             );
-            Diagnostic::new(Code::PX2005, span, format!("`{function}` names the pattern list `{name}`, which is not declared"))
-                .help(help)
+            Diagnostic::new(
+                Code::PX2005,
+                span,
+                format!("`{function}` names the pattern list `{name}`, which is not declared"),
+            )
+            .help(help)
         };
         self.report(diagnostic);
     }
@@ -390,29 +414,7 @@ impl<'a, 'g> Lowering<'a, 'g> {
         for arg in args.iter().filter(|arg| !matches!(arg.kind, Ast::List(_))) {
             self.value(arg);
         }
-        let method = name.rsplit_once('.');
-        let diagnostic = match method.and_then(|(value, method)| Some((value, Builtin::named(method)?))) {
-            Some((value, row)) => Diagnostic::new(Code::PX0102, span, format!("values have no methods: `{name}(…)`"))
-                .help(format!("call the function: `{}({value}, …)`", row.name)),
-            None => {
-                let hint = match name {
-                    "len" | "lower" | "upper" | "strip" | "trim" | "regex" | "re.match" | "re.search" => {
-                        Some("there is no such function yet; patterns are matched as plain substrings".to_owned())
-                    }
-                    "if" | "iif" | "cond" => Some("write `ite(c, a, b)`".to_owned()),
-                    "any" | "in" | "find" | "includes" => {
-                        Some("write `matches(text, LIST)` or `contains(text, part)`".to_owned())
-                    }
-                    "starts_with" | "startsWith" | "hasPrefix" => Some("did you mean `startswith`?".to_owned()),
-                    "ends_with" | "endsWith" | "hasSuffix" => Some("did you mean `endswith`?".to_owned()),
-                    _ => nearest(name, BUILTINS.iter().map(|row| row.name)).map(|near| format!("did you mean `{near}`?")),
-                };
-                let all: Vec<&str> = BUILTINS.iter().map(|row| row.name).collect();
-                Diagnostic::new(Code::PX2002, span, format!("no function is named `{name}`"))
-                    .help(hint.unwrap_or_else(|| format!("the functions are {}", all.join(", "))))
-            }
-        };
-        self.report(diagnostic);
+        self.report(advice::unknown_function(name, span));
     }
 }
 
@@ -435,50 +437,4 @@ fn build(builtin: Builtin, values: Vec<Expr>, list: Option<ListId>) -> Option<Ex
         Builtin::Matches => ExprKind::Matches(Box::new(values.into_iter().next()?), list?),
         Builtin::Member => ExprKind::Member(Box::new(values.into_iter().next()?), list?),
     })
-}
-
-/// What to write to get from one type to another.
-fn conversion(written: &ast::Expr, found: Type, wanted: Type) -> Option<String> {
-    let shown = shorten(&print(written));
-    Some(match (found, wanted) {
-        (Type::Bool, Type::Int) => format!("count a condition with `ite({shown}, 1, 0)`"),
-        (Type::Int, Type::Bool) => format!("compare it: `{shown} > 0`"),
-        (Type::Str, Type::Bool) => match &written.kind {
-            Ast::Text(text) if matches!(text.as_str(), "true" | "false") => format!("write `{text}` without quotes"),
-            Ast::Text(_) => "a text is no condition: compare something with it, e.g. `tool == \"fs__read\"`".to_owned(),
-            _ => format!("compare it: `{shown} != \"\"`"),
-        },
-        (Type::Str, Type::Int) => "texts are neither joined nor counted with".to_owned(),
-        (_, Type::Str) => "write a text in quotes".to_owned(),
-        _ => return None,
-    })
-}
-
-fn mixed_help(left: &ast::Expr, a: Type, right: &ast::Expr, b: Type) -> Option<String> {
-    let (l, r) = (shorten(&print(left)), shorten(&print(right)));
-    match (a, b) {
-        (Type::Bool, Type::Int) | (Type::Int, Type::Bool) => {
-            let condition = if a == Type::Bool { l } else { r };
-            Some(format!("a boolean is a condition by itself: write `{condition}` or `not {condition}`"))
-        }
-        (Type::Str, Type::Int) if matches!(right.kind, Ast::Int { .. }) => {
-            Some(format!("put the number in quotes, `\"{r}\"`, or declare the argument as int"))
-        }
-        (Type::Int, Type::Str) if matches!(right.kind, Ast::Text(_)) => {
-            Some("write the number without quotes, or declare the argument as str".to_owned())
-        }
-        (Type::Bool, Type::Str) | (Type::Str, Type::Bool) => {
-            Some("write `true` and `false` without quotes".to_owned())
-        }
-        _ => None,
-    }
-}
-
-/// A long expression cut for a message.
-fn shorten(text: &str) -> String {
-    if text.chars().count() <= 48 {
-        return text.to_owned();
-    }
-    let head: String = text.chars().take(45).collect();
-    format!("{head}…")
 }

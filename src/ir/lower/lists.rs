@@ -5,20 +5,21 @@ use crate::ir::expr::ListId;
 use crate::ir::policy::TextList;
 use crate::policy::PatternList;
 use crate::text::Span;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 #[derive(Debug, Default)]
 pub(super) struct Lists {
-    lists: Vec<TextList>,
+    all: Vec<TextList>,
     named: HashMap<String, ListId>,
     literal: HashMap<Vec<Arc<str>>, ListId>,
+    complained: HashSet<Span>,
 }
 
 impl Lists {
     pub(super) fn declare(&mut self, written: &PatternList) {
-        let id = ListId(index(self.lists.len()));
-        self.lists.push(TextList {
+        let id = ListId(index(self.all.len()));
+        self.all.push(TextList {
             name: Some(written.name.text.as_str().into()),
             texts: written.texts.iter().map(|text| (text.text.as_str().into(), text.span)).collect(),
             span: written.name.span,
@@ -39,17 +40,22 @@ impl Lists {
         if let Some(id) = self.literal.get(&key) {
             return *id;
         }
-        let id = ListId(index(self.lists.len()));
-        self.lists.push(TextList { name: None, texts, span });
+        let id = ListId(index(self.all.len()));
+        self.all.push(TextList { name: None, texts, span });
         self.literal.insert(key, id);
         id
     }
 
     pub(super) fn get(&self, id: ListId) -> Option<&TextList> {
-        self.lists.get(id.0 as usize)
+        self.all.get(id.0 as usize)
+    }
+
+    /// Whether nothing has been said of the text at this place yet.
+    pub(super) fn first_complaint(&mut self, place: Span) -> bool {
+        self.complained.insert(place)
     }
 
     pub(super) fn into_lists(self) -> Vec<TextList> {
-        self.lists
+        self.all
     }
 }

@@ -86,11 +86,11 @@ pub(super) fn words(kind: &ErrorKind, place: &Place<'_>) -> (String, &'static st
         ErrorKind::MappingKeyNotAllowed => fixed("a `? ` key cannot stand here", "quote the text"),
         ErrorKind::InvalidTrailingSingleQuotedScalar => fixed(
             "there is text behind the closing quote",
-            "a quote inside single quotes is written twice (''); or put the whole text into double quotes",
+            "inside `{…}` and `[…]` a comma ends an unquoted text: quote the whole of it; a quote inside single quotes is written twice ('')",
         ),
         ErrorKind::InvalidTrailingDoubleQuotedScalar => fixed(
             "there is text behind the closing quote",
-            "a quote inside double quotes is written \\\"; or put the whole text into single quotes",
+            "inside `{…}` and `[…]` a comma ends an unquoted text: quote the whole of it; a quote inside double quotes is written \\\"",
         ),
         ErrorKind::MissingAnchorOrAliasName => {
             (format!("a text without quotes cannot start with `{}`", place.first().unwrap_or('*')), "quote it")

@@ -1,3 +1,5 @@
+//! Positions: every character of a decoded scalar is found at its own place in the file.
+
 use std::fmt::Write;
 
 use proptest::prelude::*;

@@ -1,3 +1,5 @@
+//! What unquoted scalars mean to YAML 1.1 and 1.2.
+
 use super::*;
 
 /// Checked against `PyYAML` 6 and the tables of the YAML 1.2 specification.

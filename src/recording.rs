@@ -12,7 +12,10 @@ use std::collections::HashMap;
 pub enum Recorded {
     Call(Record),
     /// The gateway would refuse this message; the tool's name where it can be read.
-    Malformed { tool: Option<String>, reason: String },
+    Malformed {
+        tool: Option<String>,
+        reason: String,
+    },
 }
 
 /// A call as it was recorded.
@@ -45,6 +48,8 @@ impl Record {
 
 /// Reads a recording. `Err`: a document that cannot be taken apart at all.
 pub fn read(bytes: &[u8]) -> Result<Vec<Recorded>, String> {
+    // Some editors put a byte order mark in front.
+    let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
     match document(bytes)? {
         Some(calls) => Ok(calls.iter().map(|call| one(call.get().as_bytes())).collect()),
         None => Ok(bytes
@@ -67,7 +72,8 @@ fn document(bytes: &[u8]) -> Result<Option<Vec<&RawValue>>, String> {
             return Ok(None);
         };
         let Some(calls) = members.get("calls") else { return Ok(None) };
-        serde_json::from_str::<Vec<&RawValue>>(calls.get()).map_err(|error| format!("`calls` is not a list: {error}"))?
+        serde_json::from_str::<Vec<&RawValue>>(calls.get())
+            .map_err(|error| format!("`calls` is not a list: {error}"))?
     };
     let end = values.byte_offset();
     if bytes.get(end..).is_some_and(|rest| !rest.trim_ascii().is_empty()) {

@@ -1,0 +1,48 @@
+# Two commands set everything up: `make demo` and `make test`.
+
+CARGO  ?= cargo
+PYTHON ?= python3
+TARGET := $(or $(CARGO_TARGET_DIR),target)
+
+.PHONY: demo test z3 bench lint clean
+
+# Gets Z3, builds, checks the shipped policies, runs their tests, and replays a session that leaks.
+demo: z3
+	$(CARGO) build --release
+	@echo; echo "== the shipped policies"
+	$(TARGET)/release/praxiom check policies/*/policy.yaml
+	$(TARGET)/release/praxiom test policies
+	@echo; echo "== a session: read a file, write one, read a secret; then the exits are closed"
+	$(TARGET)/release/praxiom replay --policy policies/filesystem/policy.yaml policies/filesystem/session.jsonl
+
+test: z3 lint
+	$(CARGO) test --quiet
+
+lint: z3
+	$(CARGO) fmt --check
+	$(CARGO) clippy --all-targets -- -D warnings
+
+bench: z3
+	$(CARGO) bench
+
+# Z3 comes out of the z3-solver wheel: the systems in use ship one that is too old. A newer one that
+# pkg-config knows is used instead.
+Z3_MINIMUM := 4.13.3
+z3: .z3/lib/.ready
+
+.z3/lib/.ready: .ci/z3-solver.txt
+	@rm -rf .z3 && mkdir -p .z3/lib
+	@if pkg-config --atleast-version=$(Z3_MINIMUM) z3 2>/dev/null; then \
+	    echo "z3: using the system's $$(pkg-config --modversion z3)"; \
+	    ln -s "$$(pkg-config --variable=libdir z3)"/libz3.* .z3/lib/; \
+	else \
+	    echo "z3: fetching the z3-solver wheel"; \
+	    $(PYTHON) -m pip download --quiet --no-deps --only-binary=:all: --require-hashes -r .ci/z3-solver.txt -d .z3 && \
+	    $(PYTHON) -c 'import glob, zipfile; w = zipfile.ZipFile(glob.glob(".z3/*.whl")[0]); [open(".z3/lib/" + n.rsplit("/", 1)[1], "wb").write(w.read(n)) for n in w.namelist() if n.startswith("z3/lib/libz3.")]' && \
+	    rm -f .z3/*.whl; \
+	fi
+	@touch $@
+
+clean:
+	$(CARGO) clean
+	rm -rf .z3

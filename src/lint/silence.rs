@@ -1,0 +1,106 @@
+//! `# praxiom: allow(PX3004) reason`: silences warnings of its line, or of the next line when it
+//! stands on a line of its own. A silence that silences nothing, or gives no reason, is reported.
+
+use crate::text::suggest::nearest;
+use crate::text::{Code, Diagnostic, Severity, Source, Span};
+use crate::yaml::Comment;
+
+struct Silence {
+    span: Span,
+    /// Index of the line whose findings it silences.
+    line: usize,
+    codes: Vec<Code>,
+    reason: bool,
+    used: Vec<Code>,
+}
+
+/// The findings that no comment silences, and what is wrong with the comments themselves.
+#[must_use]
+pub fn silence(comments: &[Comment], source: &Source, found: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    let mut left = Vec::with_capacity(found.len());
+    let mut silences = Vec::new();
+    for comment in comments {
+        if let Some(silence) = parse(comment, comments, source, &mut left) {
+            silences.push(silence);
+        }
+    }
+    for diagnostic in found {
+        let line = source.line_index(diagnostic.primary.span.start as usize);
+        let covering = silences
+            .iter_mut()
+            .find(|silence| silence.line == line && silence.codes.contains(&diagnostic.code))
+            .filter(|_| diagnostic.severity < Severity::Error);
+        match covering {
+            Some(silence) => silence.used.push(diagnostic.code),
+            None => left.push(diagnostic),
+        }
+    }
+    for silence in &silences {
+        judge(silence, &mut left);
+    }
+    left
+}
+
+fn parse(comment: &Comment, all: &[Comment], source: &Source, left: &mut Vec<Diagnostic>) -> Option<Silence> {
+    let rest = comment.text.strip_prefix("praxiom:")?.trim_start();
+    let malformed = |message: &str| {
+        Diagnostic::new(Code::PX3012, comment.span, message.to_owned())
+            .help("write `# praxiom: allow(PX3004) why this is fine here`")
+    };
+    let Some((list, reason)) = rest.strip_prefix("allow(").and_then(|rest| rest.split_once(')')) else {
+        left.push(malformed("this comment is addressed to praxiom but silences nothing"));
+        return None;
+    };
+    let mut codes = Vec::new();
+    for name in list.split(',').map(str::trim) {
+        match Code::parse(name) {
+            Some(code) if code.severity() < Severity::Error => codes.push(code),
+            Some(code) => {
+                let message = format!("{code} is an error, which no comment can silence");
+                left.push(Diagnostic::new(Code::PX3012, comment.span, message).help("mend what it reports"));
+            }
+            None => {
+                let near = nearest(name, Code::ALL.iter().map(|code| code.id()));
+                let help = near.map_or_else(
+                    || "codes look like PX3004; they stand in brackets in every finding".to_owned(),
+                    |near| format!("did you mean {near}?"),
+                );
+                let message = format!("there is no diagnostic `{name}`");
+                left.push(Diagnostic::new(Code::PX3012, comment.span, message).help(help));
+            }
+        }
+    }
+    let reason = !reason.trim_matches([' ', ':', '-']).is_empty();
+    let line = target(comment, all, source);
+    Some(Silence { span: comment.span, line, codes, reason, used: Vec::new() })
+}
+
+/// The comment's own line, or below a comment on a line of its own the next line that is none.
+fn target(comment: &Comment, all: &[Comment], source: &Source) -> usize {
+    let mut line = source.line_index(comment.span.start as usize);
+    if !comment.own_line {
+        return line;
+    }
+    let own_lines: Vec<usize> =
+        all.iter().filter(|other| other.own_line).map(|other| source.line_index(other.span.start as usize)).collect();
+    while own_lines.contains(&line) {
+        line += 1;
+    }
+    line
+}
+
+fn judge(silence: &Silence, left: &mut Vec<Diagnostic>) {
+    for code in silence.codes.iter().filter(|code| !silence.used.contains(code)) {
+        left.push(
+            Diagnostic::new(Code::PX3012, silence.span, format!("there is no {code} here to silence"))
+                .help("remove the comment, or put it on the finding's line or right above it"),
+        );
+    }
+    if !silence.reason {
+        left.push(
+            Diagnostic::new(Code::PX3013, silence.span, "this silence gives no reason")
+                .note("whoever reviews the policy next cannot tell whether it is still right")
+                .help("write why behind it: `# praxiom: allow(PX3004) read by the next release`"),
+        );
+    }
+}
