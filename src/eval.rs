@@ -8,6 +8,7 @@ mod observe;
 mod policy;
 mod reason;
 mod run;
+mod search;
 mod session;
 mod verdict;
 

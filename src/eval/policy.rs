@@ -2,14 +2,17 @@
 
 use super::call::{Call, Facts};
 use super::run::{Env, Silent, Val, run};
+use super::search::Search;
 use super::verdict::Rule;
 use crate::ir::{self, ExprKind, Glob, Int, ListId, Value};
 use crate::json::Json;
 use crate::policy::{PolicyFile, decode};
 use crate::text::{Code, Diagnostic, FileId, Span};
-use aho_corasick::AhoCorasick;
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+
+/// Problems reported for one policy, errors first; nobody reads more.
+const MAX_DIAGNOSTICS: usize = 1000;
 
 /// A policy that is ready to decide. Cheap to clone; sessions share it.
 #[derive(Clone, Debug)]
@@ -40,7 +43,8 @@ pub(super) struct Program {
 
 #[derive(Debug)]
 struct List {
-    automaton: Option<AhoCorasick>,
+    /// Present where a rule asks for a part, not for a member.
+    search: Option<Search>,
     members: HashSet<Arc<str>>,
 }
 
@@ -70,6 +74,10 @@ impl Policy {
                     diagnostics.push(Diagnostic::new(Code::PX9001, written.span.at_start(), message));
                 }
             }
+        }
+        if diagnostics.len() > MAX_DIAGNOSTICS {
+            diagnostics.sort_by_key(|diagnostic| !diagnostic.is_error());
+            diagnostics.truncate(MAX_DIAGNOSTICS);
         }
         Compiled { file: Some(written), policy, diagnostics }
     }
@@ -159,13 +167,13 @@ impl Program {
         }
         let mut lists = Vec::with_capacity(typed.lists.len());
         for (at, list) in (0..).zip(&typed.lists) {
-            let automaton = if searched.contains(&ListId(at)) {
-                let texts = list.texts.iter().map(|(text, _)| text.as_bytes());
-                Some(AhoCorasick::new(texts).map_err(|error| format!("a pattern list cannot be compiled: {error}"))?)
+            let search = if searched.contains(&ListId(at)) {
+                let built = Search::new(list.texts.iter().map(|(text, _)| &**text));
+                Some(built.map_err(|error| format!("a pattern list cannot be compiled: {error}"))?)
             } else {
                 None
             };
-            lists.push(List { automaton, members: list.texts.iter().map(|(text, _)| Arc::clone(text)).collect() });
+            lists.push(List { search, members: list.texts.iter().map(|(text, _)| Arc::clone(text)).collect() });
         }
         let mut literal: HashMap<String, Vec<u32>> = HashMap::new();
         let mut globs = Vec::new();
@@ -177,13 +185,17 @@ impl Program {
                 }
             }
         }
-        let invariants_of = (0..)
-            .zip(&typed.state)
-            .map(|(id, _)| {
-                let reads = |(_, invariant): &(usize, &ir::Invariant)| invariant.expr.reads(ir::VarId(id));
-                typed.invariants.iter().enumerate().filter(reads).map(|(at, _)| at).collect()
-            })
-            .collect();
+        let mut invariants_of: Vec<Vec<usize>> = vec![Vec::new(); typed.state.len()];
+        for (at, invariant) in typed.invariants.iter().enumerate() {
+            invariant.expr.walk(&mut |node| {
+                if let ExprKind::State(id) = node.kind
+                    && let Some(readers) = invariants_of.get_mut(id.0 as usize)
+                    && readers.last() != Some(&at)
+                {
+                    readers.push(at);
+                }
+            });
+        }
         Ok(Self { typed, digest, literal, globs, lists, invariants_of })
     }
 
@@ -201,23 +213,19 @@ impl Program {
 
     /// Whether a text of the list occurs in `text`.
     pub(super) fn matches(&self, list: ListId, text: &str) -> bool {
-        let automaton = self.lists.get(list.0 as usize).and_then(|list| list.automaton.as_ref());
-        automaton.is_some_and(|automaton| automaton.is_match(text))
+        let search = self.lists.get(list.0 as usize).and_then(|list| list.search.as_ref());
+        search.is_some_and(|search| search.is_match(text))
     }
 
     /// The first text of the list that occurs in `text`, and where.
     pub(super) fn find(&self, list: ListId, text: &str) -> Option<(usize, std::ops::Range<usize>)> {
-        let automaton = self.lists.get(list.0 as usize)?.automaton.as_ref()?;
-        automaton.find(text).map(|found| (found.pattern().as_usize(), found.range()))
+        self.lists.get(list.0 as usize)?.search.as_ref()?.find(text)
     }
 
     /// Every text of the list that occurs in `text`, in the list's order.
     pub(super) fn find_all(&self, list: ListId, text: &str) -> Vec<usize> {
-        let automaton = self.lists.get(list.0 as usize).and_then(|list| list.automaton.as_ref());
-        let Some(automaton) = automaton else { return Vec::new() };
-        let found: BTreeSet<usize> =
-            automaton.find_overlapping_iter(text).map(|found| found.pattern().as_usize()).collect();
-        found.into_iter().collect()
+        let texts = self.typed.list(list).map(|list| list.texts.as_slice()).unwrap_or_default();
+        texts.iter().enumerate().filter(|(_, (part, _))| text.contains(&**part)).map(|(at, _)| at).collect()
     }
 
     pub(super) fn member(&self, list: ListId, text: &str) -> bool {

@@ -1,6 +1,7 @@
 //! The one table of built-in functions: type checker, evaluator, editors and docs read it.
 
 use super::types::Type;
+use std::fmt;
 
 /// A built-in function. Every one is total, deterministic and linear in its input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -108,7 +109,18 @@ impl Row {
     /// `contains(s, sub)`.
     #[must_use]
     pub fn signature(&self) -> String {
-        let names: Vec<&str> = self.params.iter().map(|(name, _)| *name).collect();
-        format!("{}({})", self.name, names.join(", "))
+        self.to_string()
+    }
+}
+
+/// The signature.
+impl fmt::Display for Row {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}(", self.name)?;
+        for (at, (name, _)) in self.params.iter().enumerate() {
+            let separator = if at == 0 { "" } else { ", " };
+            write!(f, "{separator}{name}")?;
+        }
+        f.write_str(")")
     }
 }

@@ -1,52 +1,89 @@
 //! A stable digest of what a policy means: layout, comments and quoting do not change it; names,
 //! order and every expression do.
 
-use crate::policy::{ExprText, Literal, LiteralKind, PolicyFile, Text};
+use crate::policy::{Action, ExprText, Literal, LiteralKind, PolicyFile, Text};
 use crate::syntax::print::print;
-use serde_json::{Value, json};
+use serde::Serialize;
 use sha2::{Digest, Sha256};
+use std::borrow::Cow;
+use std::fmt::Write;
 
 /// `sha256:` and 64 hexadecimal digits over the canonical form of the policy.
 #[must_use]
 pub fn digest(file: &PolicyFile) -> String {
-    use std::fmt::Write;
-    let canonical = canonical(file).to_string();
+    let canonical = serde_json::to_vec(&Canonical::of(file)).unwrap_or_default();
     let mut out = String::from("sha256:");
-    for byte in Sha256::digest(canonical.as_bytes()) {
+    for byte in Sha256::digest(&canonical) {
         let _ = write!(out, "{byte:02x}");
     }
     out
 }
 
-fn canonical(file: &PolicyFile) -> Value {
-    let texts = |texts: &[Text]| texts.iter().map(|text| text.text.clone()).collect::<Vec<_>>();
-    let exprs = |exprs: &[ExprText]| exprs.iter().map(|expr| print(&expr.expr)).collect::<Vec<_>>();
-    let pairs = |pairs: &[(Text, ExprText)]| {
-        pairs.iter().map(|(name, expr)| (name.text.clone(), print(&expr.expr))).collect::<Vec<_>>()
-    };
-    json!({
-        "language": 1,
-        "default": file.default.as_str(),
-        "patterns": file.patterns.iter().map(|list| (&list.name.text, texts(&list.texts))).collect::<Vec<_>>(),
-        "state": file.state.iter().map(|var| (&var.name.text, &var.ty.text, init(&var.init))).collect::<Vec<_>>(),
-        "invariants": file.invariants.iter().map(|inv| (&inv.name.text, print(&inv.expr.expr))).collect::<Vec<_>>(),
-        "actions": file.actions.iter().map(|action| json!({
-            "name": action.name.text,
-            "match": texts(&action.globs),
-            "args": action.args.iter().map(|(name, ty)| (&name.text, &ty.text)).collect::<Vec<_>>(),
-            "requires": exprs(&action.requires),
-            "effect": pairs(&action.effect),
-            "on_result": pairs(&action.on_result),
-        })).collect::<Vec<_>>(),
-    })
+/// The canonical form. Members stand in the order of their names: digests that were handed out depend on it.
+#[derive(Serialize)]
+struct Canonical<'p> {
+    actions: Vec<CanonicalAction<'p>>,
+    default: &'static str,
+    invariants: Vec<(&'p str, String)>,
+    language: u32,
+    patterns: Vec<(&'p str, Vec<&'p str>)>,
+    state: Vec<(&'p str, &'p str, Cow<'p, str>)>,
+}
+
+#[derive(Serialize)]
+struct CanonicalAction<'p> {
+    args: Vec<(&'p str, &'p str)>,
+    effect: Vec<(&'p str, String)>,
+    r#match: Vec<&'p str>,
+    name: &'p str,
+    on_result: Vec<(&'p str, String)>,
+    requires: Vec<String>,
+}
+
+impl<'p> Canonical<'p> {
+    fn of(file: &'p PolicyFile) -> Self {
+        Self {
+            actions: file.actions.iter().map(CanonicalAction::of).collect(),
+            default: file.default.as_str(),
+            invariants: file.invariants.iter().map(|inv| (inv.name.text.as_str(), print(&inv.expr.expr))).collect(),
+            language: 1,
+            patterns: file.patterns.iter().map(|list| (list.name.text.as_str(), texts(&list.texts))).collect(),
+            state: file
+                .state
+                .iter()
+                .map(|var| (var.name.text.as_str(), var.ty.text.as_str(), init(&var.init)))
+                .collect(),
+        }
+    }
+}
+
+impl<'p> CanonicalAction<'p> {
+    fn of(action: &'p Action) -> Self {
+        Self {
+            args: action.args.iter().map(|(name, ty)| (name.text.as_str(), ty.text.as_str())).collect(),
+            effect: assignments(&action.effect),
+            r#match: texts(&action.globs),
+            name: &action.name.text,
+            on_result: assignments(&action.on_result),
+            requires: action.requires.iter().map(|guard| print(&guard.expr)).collect(),
+        }
+    }
+}
+
+fn texts(texts: &[Text]) -> Vec<&str> {
+    texts.iter().map(|text| text.text.as_str()).collect()
+}
+
+fn assignments(all: &[(Text, ExprText)]) -> Vec<(&str, String)> {
+    all.iter().map(|(name, value)| (name.text.as_str(), print(&value.expr))).collect()
 }
 
 /// Spellings of one value count as one.
-fn init(literal: &Literal) -> String {
+fn init(literal: &Literal) -> Cow<'_, str> {
     match &literal.kind {
-        LiteralKind::Bool(value) => value.to_string(),
-        LiteralKind::Int(digits) => digits.trim_start_matches('+').to_owned(),
-        LiteralKind::Text(text) => text.clone(),
-        LiteralKind::Other => String::new(),
+        LiteralKind::Bool(value) => value.to_string().into(),
+        LiteralKind::Int(digits) => digits.trim_start_matches('+').into(),
+        LiteralKind::Text(text) => text.into(),
+        LiteralKind::Other => "".into(),
     }
 }

@@ -128,34 +128,39 @@ impl Expr {
     /// The node's children, left to right.
     #[must_use]
     pub fn children(&self) -> Vec<&Expr> {
+        let mut all = Vec::new();
+        self.each_child(&mut |child| all.push(child));
+        all
+    }
+
+    /// Calls `visit` for each child, left to right.
+    fn each_child<'e>(&'e self, visit: &mut dyn FnMut(&'e Expr)) {
         match &self.kind {
             ExprKind::Bool(_)
             | ExprKind::Int(_)
             | ExprKind::Str(_)
             | ExprKind::State(_)
             | ExprKind::Arg(_)
-            | ExprKind::Context(_) => Vec::new(),
+            | ExprKind::Context(_) => {}
             ExprKind::Not(inner) | ExprKind::Neg(inner) | ExprKind::Matches(inner, _) | ExprKind::Member(inner, _) => {
-                vec![inner]
+                visit(inner);
             }
-            ExprKind::And(all) | ExprKind::Or(all) => all.iter().collect(),
+            ExprKind::And(all) | ExprKind::Or(all) => all.iter().for_each(visit),
             ExprKind::Implies(pair)
             | ExprKind::StartsWith(pair)
             | ExprKind::EndsWith(pair)
-            | ExprKind::Contains(pair) => pair.iter().collect(),
-            ExprKind::Ite(three) => three.iter().collect(),
-            ExprKind::Compare(first, rest) => chained(first, rest),
-            ExprKind::Sum(first, rest) => chained(first, rest),
-            ExprKind::Product(first, rest) => chained(first, rest),
+            | ExprKind::Contains(pair) => pair.iter().for_each(visit),
+            ExprKind::Ite(three) => three.iter().for_each(visit),
+            ExprKind::Compare(first, rest) => chained(first, rest, visit),
+            ExprKind::Sum(first, rest) => chained(first, rest, visit),
+            ExprKind::Product(first, rest) => chained(first, rest, visit),
         }
     }
 
     /// Calls `visit` for this node and every node below it, parents first.
     pub fn walk<'e>(&'e self, visit: &mut dyn FnMut(&'e Expr)) {
         visit(self);
-        for child in self.children() {
-            child.walk(visit);
-        }
+        self.each_child(&mut |child| child.walk(visit));
     }
 
     /// Whether any node satisfies the test.
@@ -193,9 +198,7 @@ impl Expr {
     }
 }
 
-fn chained<'e, Op>(first: &'e Expr, rest: &'e [(Op, Expr)]) -> Vec<&'e Expr> {
-    let mut all = Vec::with_capacity(rest.len() + 1);
-    all.push(first);
-    all.extend(rest.iter().map(|(_, expr)| expr));
-    all
+fn chained<'e, Op>(first: &'e Expr, rest: &'e [(Op, Expr)], visit: &mut dyn FnMut(&'e Expr)) {
+    visit(first);
+    rest.iter().for_each(|(_, expr)| visit(expr));
 }

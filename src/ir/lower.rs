@@ -18,6 +18,7 @@ use crate::text::{Code, Diagnostic, Span};
 use expression::Lowering;
 use lists::Lists;
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::Arc;
 
 /// The typed policy, and every problem with names, types and scopes. The policy holds what could be
@@ -59,7 +60,7 @@ impl Compiler {
         let scope = Scope { globals: &globals, args: &no_args, place: Place::Invariant };
         let mut invariants = Vec::new();
         for invariant in &file.invariants {
-            if let Some(expr) = self.expression(&invariant.expr, &scope, Type::Bool, "an invariant") {
+            if let Some(expr) = self.expression(&invariant.expr, &scope, Type::Bool, format_args!("an invariant")) {
                 let name = invariant.name.text.as_str().into();
                 invariants.push(Invariant { name, text: invariant.expr.text.as_str().into(), expr });
             }
@@ -192,7 +193,7 @@ impl Compiler {
         for (at, requires) in written.requires.iter().enumerate() {
             let name = &written.name.text;
             let label = if several { format!("{name}#{}", at + 1) } else { name.clone() };
-            if let Some(expr) = self.expression(requires, &before, Type::Bool, "a guard") {
+            if let Some(expr) = self.expression(requires, &before, Type::Bool, format_args!("a guard")) {
                 guards.push(Guard { label: label.into(), text: requires.text.as_str().into(), expr });
             }
         }
@@ -251,9 +252,8 @@ impl Compiler {
                 Lowering::new(&mut self.diagnostics, &mut self.lists, scope).value(&value.expr);
                 continue;
             };
-            let what = format!("`{}`", name.text);
             let expr = if let Some(ty) = var.ty {
-                self.expression(value, scope, ty, &what)
+                self.expression(value, scope, ty, format_args!("`{}`", name.text))
             } else {
                 Lowering::new(&mut self.diagnostics, &mut self.lists, scope).value(&value.expr);
                 None
@@ -271,7 +271,7 @@ impl Compiler {
         written: &written::ExprText,
         scope: &Scope<'_>,
         ty: Type,
-        what: &str,
+        what: fmt::Arguments<'_>,
     ) -> Option<super::Expr> {
         Lowering::new(&mut self.diagnostics, &mut self.lists, scope).expect(&written.expr, ty, what)
     }

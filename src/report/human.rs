@@ -102,7 +102,8 @@ fn around(source: &Source, span: Span) -> String {
     let tail: String =
         text.get(span.end as usize..).unwrap_or("").chars().take(WIDTH).take_while(|c| *c != '\n').collect();
     let head: String = head.into_iter().collect();
-    format!("…{head}>>>{here}<<<{tail}…").replace('\r', "")
+    // Whatever a file holds, a terminal gets no control characters.
+    format!("…{head}>>>{here}<<<{tail}…").replace('\r', "").replace(char::is_control, "\u{fffd}")
 }
 
 /// Our sources as codespan reads files.

@@ -19,7 +19,10 @@ lalrpop_mod!(
 /// multiple of this.
 pub const MAX_NESTING: usize = 250;
 
-/// An expression and everything that is wrong with its form.
+/// Problems reported for one expression; nobody reads more.
+const MAX_DIAGNOSTICS: usize = 100;
+
+/// An expression and what is wrong with its form.
 #[derive(Debug)]
 pub struct Parsed {
     pub expr: Expr,
@@ -37,6 +40,7 @@ pub fn parse(text: &str, place: &dyn Fn(Range<usize>) -> Span) -> Parsed {
     }
     let (tokens, mut diagnostics) = lexer::lex(text, place);
     let Some(tokens) = balance::balance(tokens, MAX_NESTING, place, &mut diagnostics) else {
+        diagnostics.truncate(MAX_DIAGNOSTICS);
         return Parsed { expr: Expr::error(whole), diagnostics };
     };
     let mut context = Context { place, tokens: &tokens, text_end: text.trim_end().len(), diagnostics };
@@ -48,7 +52,9 @@ pub fn parse(text: &str, place: &dyn Fn(Range<usize>) -> Span) -> Parsed {
             Expr::error(whole)
         }
     };
-    Parsed { expr, diagnostics: context.diagnostics }
+    let mut diagnostics = context.diagnostics;
+    diagnostics.truncate(MAX_DIAGNOSTICS);
+    Parsed { expr, diagnostics }
 }
 
 /// What the grammar's actions need: places, and where to put complaints.
@@ -240,6 +246,7 @@ mod tests {
             ("not b == true or n == 0 and n == 1", "not b == true or n == 0 and n == 1"),
             ("(not b) == true", "(not b) == true"),
             ("-n % 2 * (3 + 4) - -1", "-n % 2 * (3 + 4) - -1"),
+            ("+ +n - --n", "+ +n - --n"),
             ("0 < x <= 3", "0 < x <= 3"),
             ("(0 < x) == b", "(0 < x) == b"),
             ("a or (b or c)", "a or (b or c)"),
@@ -302,6 +309,7 @@ mod tests {
             assert_eq!(found.len(), 1);
             assert!(found[0].starts_with("PX0107"));
         }
+        assert_eq!(complaints(&")".repeat(50_000)).len(), MAX_DIAGNOSTICS);
         assert!(complaints(&("not ".repeat(249) + "a")).is_empty());
         assert!(complaints(&("(".repeat(249) + "a" + &")".repeat(249))).is_empty());
     }

@@ -83,6 +83,10 @@ fn write(expr: &Expr, least: Level, out: &mut String) {
         }
         ExprKind::Sign(sign, inner) => {
             out.push(if *sign == Sign::Minus { '-' } else { '+' });
+            // `++` is refused as another language's increment.
+            if matches!((sign, &inner.kind), (Sign::Plus, ExprKind::Sign(Sign::Plus, _))) {
+                out.push(' ');
+            }
             write(inner, Level::Unary, out);
         }
         ExprKind::And(all) => separated(all, Level::Not, " and ", out),

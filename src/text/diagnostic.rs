@@ -31,7 +31,7 @@ impl Diagnostic {
         Self {
             code,
             severity: code.severity(),
-            message: message.into(),
+            message: shown(message),
             primary: Label { span, message: String::new() },
             secondary: Vec::new(),
             notes: Vec::new(),
@@ -42,33 +42,33 @@ impl Diagnostic {
     /// The text beside the underlined place.
     #[must_use]
     pub fn label(mut self, message: impl Into<String>) -> Self {
-        self.primary.message = message.into();
+        self.primary.message = shown(message);
         self
     }
 
     /// A second place that belongs to the problem.
     #[must_use]
     pub fn also(mut self, span: Span, message: impl Into<String>) -> Self {
-        self.secondary.push(Label { span, message: message.into() });
+        self.secondary.push(Label { span, message: shown(message) });
         self
     }
 
     #[must_use]
     pub fn note(mut self, note: impl Into<String>) -> Self {
-        self.notes.push(note.into());
+        self.notes.push(shown(note));
         self
     }
 
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Self {
-        self.help = Some(help.into());
+        self.help = Some(shown(help));
         self
     }
 
     /// Help when there is some.
     #[must_use]
     pub fn maybe_help(mut self, help: Option<String>) -> Self {
-        self.help = help.or(self.help);
+        self.help = help.map(shown).or(self.help);
         self
     }
 
@@ -78,8 +78,40 @@ impl Diagnostic {
     }
 }
 
+/// Longer remarks are cut: a name in them may be as long as the file.
+const MAX_CHARS: usize = 1000;
+
+/// A remark as it may be shown: names out of a file must not bring control characters to a terminal.
+fn shown(remark: impl Into<String>) -> String {
+    let remark = remark.into();
+    let harmless = |c: char| c == '\n' || !c.is_control();
+    if remark.len() <= MAX_CHARS && remark.chars().all(harmless) {
+        return remark;
+    }
+    let mut out = String::new();
+    for c in remark.chars().take(MAX_CHARS) {
+        if harmless(c) { out.push(c) } else { out.extend(c.escape_default()) }
+    }
+    if remark.chars().nth(MAX_CHARS).is_some() {
+        out.push('…');
+    }
+    out
+}
+
 /// By file, place, then code: the order in which a person reads; exact repetitions are dropped.
 pub fn sort_diagnostics(diagnostics: &mut Vec<Diagnostic>) {
     diagnostics.sort_by(|a, b| (a.primary.span, a.code, &a.message).cmp(&(b.primary.span, b.code, &b.message)));
     diagnostics.dedup();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn remarks_are_cut_and_hold_no_control_characters() {
+        let found = Diagnostic::new(Code::PX1001, Span::default(), "é".repeat(5000)).help("a\nb\u{1b}[31m\0");
+        assert_eq!(found.message.chars().count(), MAX_CHARS + 1);
+        assert_eq!(found.help.as_deref(), Some("a\nb\\u{1b}[31m\\u{0}"));
+    }
 }

@@ -13,21 +13,34 @@ pub(super) use flow::first_bad_escape;
 /// A piece of decoded text and the raw bytes it came from. Pieces of equal length map byte by byte,
 /// others (escapes, line breaks) only as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Segment {
+pub(super) struct Segment {
     decoded: u32,
     decoded_len: u32,
     raw: u32,
     raw_len: u32,
 }
 
-/// The segments of one scalar in order, raw offsets counted from the start of the file: the blank
-/// lines that open a block scalar stand before its span. Empty if the places are unknown.
+/// Where the text of one scalar stands, in bytes from the start of the file: the blank lines that open a
+/// block scalar stand before its span.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Positions(Box<[Segment]>);
+pub(super) enum Positions {
+    #[default]
+    Unknown,
+    /// Letter by letter from here on, as most scalars do.
+    Verbatim(usize),
+    /// In order, at least one.
+    Pieces(Box<[Segment]>),
+}
 
 impl Positions {
     /// `span` is the range of the scalar in `text`, quotes included, without a block scalar's header.
     pub(super) fn trace(text: &str, span: Range<usize>, style: Style, decoded: &str) -> Self {
+        let quotes = usize::from(matches!(style, Style::SingleQuoted | Style::DoubleQuoted));
+        let inner = span.start + quotes..span.end.saturating_sub(quotes);
+        // Most scalars decode to themselves. Folds and escapes leave no text as it was.
+        if text.get(inner.clone()) == Some(decoded) {
+            return if decoded.is_empty() { Self::Unknown } else { Self::Verbatim(inner.start) };
+        }
         let mut trace = Trace::new(decoded);
         let finished = match style {
             Style::Plain => flow::plain(text, span, &mut trace),
@@ -38,26 +51,31 @@ impl Positions {
         };
         match finished {
             Some(()) => trace.finish(),
-            None => Self::default(),
+            None => Self::Unknown,
         }
     }
 
     /// Range in the file of a decoded range that lies inside the text.
     pub(super) fn locate(&self, range: Range<usize>) -> Option<Range<usize>> {
-        let first = self.segment_at(range.start)?;
+        let pieces = match self {
+            Self::Unknown => return None,
+            Self::Verbatim(start) => return Some(start + range.start..start + range.end),
+            Self::Pieces(pieces) => pieces,
+        };
+        let first = segment_at(pieces, range.start)?;
         let start = first.raw_of(range.start);
         if range.is_empty() {
             return Some(start..start);
         }
-        let last = self.segment_at(range.end - 1)?;
+        let last = segment_at(pieces, range.end - 1)?;
         let end = if last.is_exact() { last.raw_of(range.end) } else { last.raw_end() };
         Some(start..end.max(start))
     }
+}
 
-    fn segment_at(&self, offset: usize) -> Option<&Segment> {
-        let after = self.0.partition_point(|segment| segment.decoded as usize <= offset);
-        self.0.get(after.checked_sub(1)?)
-    }
+fn segment_at(pieces: &[Segment], offset: usize) -> Option<&Segment> {
+    let after = pieces.partition_point(|segment| segment.decoded as usize <= offset);
+    pieces.get(after.checked_sub(1)?)
 }
 
 impl Segment {
@@ -123,8 +141,8 @@ impl<'a> Trace<'a> {
     }
 
     fn finish(self) -> Positions {
-        if !self.remaining().is_empty() {
-            return Positions::default();
+        if !self.remaining().is_empty() || self.pieces.is_empty() {
+            return Positions::Unknown;
         }
         let segment = |(decoded, decoded_len, raw): (usize, usize, Range<usize>)| {
             Some(Segment {
@@ -134,7 +152,8 @@ impl<'a> Trace<'a> {
                 raw_len: u32::try_from(raw.len()).ok()?,
             })
         };
-        Positions(self.pieces.into_iter().map(segment).collect::<Option<_>>().unwrap_or_default())
+        let pieces: Option<_> = self.pieces.into_iter().map(segment).collect();
+        pieces.map_or(Positions::Unknown, Positions::Pieces)
     }
 }
 

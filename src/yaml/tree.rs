@@ -204,17 +204,32 @@ fn combine(earlier: Vec<Entry>, later: Vec<Entry>) -> Vec<Entry> {
 #[derive(Default)]
 struct Entries {
     list: Vec<Entry>,
-    places: HashMap<String, Span>,
+    places: Vec<Span>,
+    /// Index by key, once there are many.
+    index: HashMap<String, usize>,
 }
 
 impl Entries {
+    /// Up to here comparing keys one by one beats hashing them.
+    const FEW: usize = 16;
+
     fn place(&self, key: &str) -> Option<Span> {
-        self.places.get(key).copied()
+        let at = if self.index.is_empty() {
+            self.list.iter().position(|entry| entry.key_text() == key)
+        } else {
+            self.index.get(key).copied()
+        };
+        self.places.get(at?).copied()
     }
 
     fn add(&mut self, entry: Entry, place: Span) {
-        self.places.insert(entry.key_text().to_owned(), place);
         self.list.push(entry);
+        self.places.push(place);
+        if self.list.len() > Self::FEW {
+            let known = self.index.len();
+            let unknown = self.list.iter().enumerate().skip(known);
+            self.index.extend(unknown.map(|(at, entry)| (entry.key_text().to_owned(), at)));
+        }
     }
 }
 

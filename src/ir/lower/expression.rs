@@ -12,6 +12,7 @@ use crate::syntax::ast::{self, CompareOp, ExprKind as Ast, Sign};
 use crate::syntax::print::print;
 use crate::text::suggest::nearest;
 use crate::text::{Code, Diagnostic, Span};
+use std::fmt;
 
 /// A lowered node. Without an expression it has been complained about; its type may still be known.
 pub(super) struct Typed {
@@ -39,13 +40,14 @@ impl<'a, 'g> Lowering<'a, 'g> {
         self.diagnostics.push(diagnostic);
     }
 
-    /// The expression with the type that its place takes. `what` is that place: "a guard".
-    pub(super) fn expect(&mut self, written: &ast::Expr, ty: Type, what: &str) -> Option<Expr> {
+    /// The expression with the type that its place takes. `what` is that place: "a guard"; it is
+    /// written out for a complaint only.
+    pub(super) fn expect(&mut self, written: &ast::Expr, ty: Type, what: fmt::Arguments<'_>) -> Option<Expr> {
         let typed = self.value(written);
         self.fits(typed, written, ty, what)
     }
 
-    fn fits(&mut self, typed: Typed, written: &ast::Expr, ty: Type, what: &str) -> Option<Expr> {
+    fn fits(&mut self, typed: Typed, written: &ast::Expr, ty: Type, what: fmt::Arguments<'_>) -> Option<Expr> {
         match typed.ty {
             Some(found) if found != ty => {
                 let shown = shorten(&print(written));
@@ -75,12 +77,12 @@ impl<'a, 'g> Lowering<'a, 'g> {
                 }
             },
             Ast::Not(inner) => {
-                let inner = self.expect(inner, Type::Bool, "`not`");
+                let inner = self.expect(inner, Type::Bool, format_args!("`not`"));
                 of(Type::Bool, inner.map(|inner| ExprKind::Not(Box::new(inner))), span)
             }
             Ast::Sign(sign, inner) => {
                 let operator = if *sign == Sign::Minus { "`-`" } else { "`+`" };
-                let inner = self.expect(inner, Type::Int, operator);
+                let inner = self.expect(inner, Type::Int, format_args!("{operator}"));
                 let kind = inner.map(|inner| match (sign, &inner.kind) {
                     (Sign::Plus, _) => inner.kind,
                     (Sign::Minus, ExprKind::Int(value)) => {
@@ -126,7 +128,7 @@ impl<'a, 'g> Lowering<'a, 'g> {
         kind: fn(Box<[Expr]>) -> ExprKind,
         span: Span,
     ) -> Typed {
-        let lowered: Vec<Option<Expr>> = all.iter().map(|expr| self.expect(expr, Type::Bool, operator)).collect();
+        let lowered: Vec<Option<Expr>> = all.iter().map(|expr| self.expect(expr, Type::Bool, format_args!("{operator}"))).collect();
         let complete: Option<Vec<Expr>> = lowered.into_iter().collect();
         of(Type::Bool, complete.map(|all| kind(all.into())), span)
     }
@@ -140,12 +142,12 @@ impl<'a, 'g> Lowering<'a, 'g> {
         span: Span,
     ) -> Typed {
         let leading = rest.first().map_or("+", |(op, _)| symbol(op));
-        let first = self.expect(first, Type::Int, &format!("`{leading}`"));
+        let first = self.expect(first, Type::Int, format_args!("`{leading}`"));
         let lowered: Vec<Option<(Op, Expr)>> = rest
             .iter()
             .map(|(op, expr)| {
-                let what = format!("`{}`", symbol(op));
-                self.expect(expr, Type::Int, &what).map(|expr| (*op, expr))
+                let symbol = symbol(op);
+                self.expect(expr, Type::Int, format_args!("`{symbol}`")).map(|expr| (*op, expr))
             })
             .collect();
         let rest: Option<Vec<(Op, Expr)>> = lowered.into_iter().collect();
@@ -261,9 +263,10 @@ impl<'a, 'g> Lowering<'a, 'g> {
         let mut same: Option<(Type, &ast::Expr)> = None;
         let mut complete = true;
         for ((param, kind), arg) in row.params.iter().zip(args) {
-            let what = format!("`{}` of `{}`", param, row.signature());
             match kind {
-                Param::Of(ty) => values.push(self.expect(arg, *ty, &what)),
+                Param::Of(ty) => {
+                    values.push(self.expect(arg, *ty, format_args!("`{param}` of `{row}`")));
+                }
                 Param::Texts => {
                     list = self.texts(arg, row);
                     complete &= list.is_some();
