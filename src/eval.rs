@@ -2,6 +2,7 @@
 //! the checker all call it. Does no I/O and never asks a solver.
 
 mod call;
+mod changes;
 mod decide;
 mod evidence;
 mod observe;
@@ -18,4 +19,4 @@ pub use evidence::{Found, RuleEvidence, Step};
 pub use policy::{Compiled, Policy};
 pub use reason::state_text;
 pub use session::{Fault, Session};
-pub use verdict::{Decision, Failed, FailedKind, Failure, Observation, Rule, Verdict};
+pub use verdict::{Decision, Failed, FailedKind, Failure, Observation, Rule, Undefined, Verdict};

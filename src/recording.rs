@@ -1,11 +1,15 @@
 //! Recorded calls as JSON: one document, or one call a line. Each call is judged by the strict
 //! reader, as the gateway would judge the message it came in.
 
+mod split;
+
 use crate::eval::{Answer, Call};
 use crate::json::{self, Json};
-use serde_json::value::RawValue;
-use std::borrow::Cow;
-use std::collections::HashMap;
+
+pub use split::split;
+
+/// A longer call is refused, as a longer message is.
+pub const MAX_CALL_BYTES: usize = 8 * 1024 * 1024;
 
 /// One entry of a recording.
 #[derive(Clone, Debug)]
@@ -46,46 +50,30 @@ impl Record {
     }
 }
 
-/// Reads a recording. `Err`: a document that cannot be taken apart at all.
+/// The server of a tool that is named alone: the text before the first `__`.
+#[must_use]
+pub fn upstream_of(tool: &str) -> &str {
+    tool.split_once("__").map_or("", |(upstream, _)| upstream)
+}
+
+/// Every entry of a recording. `Err`: a document that cannot be taken apart.
 pub fn read(bytes: &[u8]) -> Result<Vec<Recorded>, String> {
-    // Some editors put a byte order mark in front.
-    let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
-    match document(bytes)? {
-        Some(calls) => Ok(calls.iter().map(|call| one(call.get().as_bytes())).collect()),
-        None => Ok(bytes
-            .split(|byte| *byte == b'\n')
-            .map(<[u8]>::trim_ascii)
-            .filter(|line| !line.is_empty())
-            .map(one)
-            .collect()),
-    }
+    Ok(split(bytes)?.into_iter().map(decode).collect())
 }
 
-/// The calls of a document; `None` if the bytes are one call a line.
-fn document(bytes: &[u8]) -> Result<Option<Vec<&RawValue>>, String> {
-    let mut values = serde_json::Deserializer::from_slice(bytes).into_iter::<&RawValue>();
-    let Some(Ok(first)) = values.next() else { return Ok(None) };
-    let calls = if first.get().starts_with('[') {
-        serde_json::from_str::<Vec<&RawValue>>(first.get()).map_err(|error| error.to_string())?
-    } else {
-        let Ok(members) = serde_json::from_str::<HashMap<Cow<'_, str>, &RawValue>>(first.get()) else {
-            return Ok(None);
-        };
-        let Some(calls) = members.get("calls") else { return Ok(None) };
-        serde_json::from_str::<Vec<&RawValue>>(calls.get())
-            .map_err(|error| format!("`calls` is not a list: {error}"))?
-    };
-    let end = values.byte_offset();
-    if bytes.get(end..).is_some_and(|rest| !rest.trim_ascii().is_empty()) {
-        return Err(format!("something follows the document at byte {end}"));
+/// One entry of a recording, from its bytes.
+#[must_use]
+pub fn decode(bytes: &[u8]) -> Recorded {
+    if bytes.len() > MAX_CALL_BYTES {
+        let reason = format!("{} bytes, more than the limit of {MAX_CALL_BYTES}", bytes.len());
+        return Recorded::Malformed { tool: split::member(bytes, "tool").and_then(text), reason };
     }
-    Ok(Some(calls))
-}
-
-fn one(bytes: &[u8]) -> Recorded {
     let value = match json::parse(bytes) {
         Ok(value) => value,
-        Err(malformed) => return Recorded::Malformed { tool: None, reason: malformed.to_string() },
+        Err(malformed) => {
+            let tool = split::member(bytes, "tool").and_then(text);
+            return Recorded::Malformed { tool, reason: malformed.to_string() };
+        }
     };
     let Some(object) = value.as_object() else {
         let reason = format!("a call is an object, not {}", value.python_type());
@@ -95,7 +83,7 @@ fn one(bytes: &[u8]) -> Recorded {
     let malformed = |reason: &str| Recorded::Malformed { tool: tool.clone(), reason: reason.to_owned() };
     let Some(name) = tool.clone() else { return malformed("`tool` is missing or no text") };
     let upstream = match object.get("upstream") {
-        None | Some(Json::Null) => name.split_once("__").map_or("", |(upstream, _)| upstream).to_owned(),
+        None | Some(Json::Null) => upstream_of(&name).to_owned(),
         Some(Json::String(upstream)) => upstream.clone(),
         Some(_) => return malformed("`upstream` is no text"),
     };
@@ -115,4 +103,58 @@ fn one(bytes: &[u8]) -> Recorded {
         Some(_) => return malformed("`is_error` is no boolean"),
     };
     Recorded::Call(Record { tool: name, upstream, arguments, result, is_error })
+}
+
+fn text(bytes: &[u8]) -> Option<String> {
+    json::parse(bytes).ok()?.as_str().map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(text: &str) -> Vec<String> {
+        let name = |recorded: &Recorded| match recorded {
+            Recorded::Call(record) => record.tool.clone(),
+            Recorded::Malformed { tool, .. } => format!("!{}", tool.clone().unwrap_or_default()),
+        };
+        read(text.as_bytes()).unwrap_or_else(|error| panic!("{text}: {error}")).iter().map(name).collect()
+    }
+
+    #[test]
+    fn documents_and_lines() {
+        for (text, expected) in [
+            ("", vec![]),
+            ("\n \r\n", vec![]),
+            ("[]", vec![]),
+            (r#"[{"tool":"a"},{"tool":"b"}]"#, vec!["a", "b"]),
+            ("\u{feff}[{\"tool\":\"a\"}]\n", vec!["a"]),
+            (r#"{"policy":null,"calls":[{"tool":"a"}]}"#, vec!["a"]),
+            (
+                "{\n \"calls\": [\n  {\"tool\": \"a\", \"arguments\": {\"x\": NaN}},\n  {\"tool\": \"b\"}\n ]\n}",
+                vec!["!a", "b"],
+            ),
+            ("{\"tool\":\"a\"}\n\nnonsense\n{\"tool\":\"b\",\"arguments\":{\"calls\":[]}}", vec!["a", "!", "b"]),
+            (r#"{"tool":"a","arguments":{"x":1,"x":2}}"#, vec!["!a"]),
+            (r#"[{"tool":"a","arguments":{"x":"\ud800"}},3,{"tool":"]"}]"#, vec!["!a", "!", "]"]),
+        ] {
+            assert_eq!(names(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_document_that_cannot_be_taken_apart_is_refused() {
+        for text in [
+            "[",
+            "[1 2]",
+            "[1,]",
+            r#"{"calls":[{"tool":"a"}"#,
+            r#"{"calls":[{"tool":"a"}],"calls":[]}"#,
+            r#"{"calls":{}}"#,
+            r#"[{"tool":"a"}] x"#,
+            r#"{"calls":[]} {"tool":"a"}"#,
+        ] {
+            assert!(read(text.as_bytes()).is_err(), "{text}");
+        }
+    }
 }

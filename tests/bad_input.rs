@@ -127,7 +127,8 @@ fn a_policy_beyond_every_size_is_refused() {
 
 #[test]
 fn nesting_beyond_the_limit_is_refused() {
-    let brackets = |open: &str, inner: &str, close: &str, times: usize| open.repeat(times) + inner + &close.repeat(times);
+    let brackets =
+        |open: &str, inner: &str, close: &str, times: usize| open.repeat(times) + inner + &close.repeat(times);
     refused_as_policy(&file("parens.yaml", &guarded(&brackets("(", "true", ")", 50_000))));
     refused_as_policy(&file("open.yaml", &guarded(&"(".repeat(50_000))));
     refused_as_policy(&file("nots.yaml", &guarded(&("not ".repeat(50_000) + "true"))));
@@ -171,8 +172,15 @@ fn long_texts_are_shown_in_part() {
     refused_as_policy(&file("quotes.yaml", &guarded(&"'a' ".repeat(50_000))));
     refused_as_policy(&file("strangers.yaml", &guarded(&"é$ ".repeat(50_000))));
     refused_as_policy(&file("operators.yaml", &guarded(&"a && ".repeat(50_000))));
-    refused_as_policy(&file("guards.yaml", &[guarded("a"), b"    effect:\n".to_vec(), "      ? é\n      : )\n".repeat(20_000).into_bytes()].concat()));
-    refused_as_policy(&file("list.yaml", &[b"actions:\n  - name: a\n    match: x\n    requires:\n".to_vec(), "    - )\n".repeat(400_000).into_bytes()].concat()));
+    refused_as_policy(&file(
+        "guards.yaml",
+        &[guarded("a"), b"    effect:\n".to_vec(), "      ? é\n      : )\n".repeat(20_000).into_bytes()].concat(),
+    ));
+    refused_as_policy(&file(
+        "list.yaml",
+        &[b"actions:\n  - name: a\n    match: x\n    requires:\n".to_vec(), "    - )\n".repeat(400_000).into_bytes()]
+            .concat(),
+    ));
 }
 
 #[test]
@@ -185,12 +193,24 @@ fn calls_that_cannot_be_read_are_malformed() {
     unreadable(&huge("huge.json", " ", 257 << 20));
 
     malformed(&file("none.jsonl", b""), 0);
-    malformed(&file("noise.jsonl", &[b"x", noise(10_000).as_slice()].concat().iter().map(|byte| byte | 0x80).collect::<Vec<_>>()), 1);
+    malformed(
+        &file(
+            "noise.jsonl",
+            &[b"x", noise(10_000).as_slice()].concat().iter().map(|byte| byte | 0x80).collect::<Vec<_>>(),
+        ),
+        1,
+    );
     malformed(&file("cut.jsonl", br#"{"tool": "fs__read_file", "arguments": {"#), 1);
     malformed(&file("latin1.jsonl", b"{\"tool\": \"caf\xe9\"}\n"), 1);
     malformed(&file("nul.jsonl", b"\0\n\0\0"), 2);
     malformed(&file("deep.jsonl", "[".repeat(100_000).as_bytes()), 1);
-    malformed(&file("deep-call.jsonl", (r#"{"tool": "a", "arguments": {"a": "#.to_owned() + &"[".repeat(100_000)).as_bytes()), 1);
-    malformed(&file("digits.jsonl", format!(r#"{{"tool": "a", "arguments": {{"n": {}}}}}"#, "9".repeat(200_000)).as_bytes()), 1);
+    malformed(
+        &file("deep-call.jsonl", (r#"{"tool": "a", "arguments": {"a": "#.to_owned() + &"[".repeat(100_000)).as_bytes()),
+        1,
+    );
+    malformed(
+        &file("digits.jsonl", format!(r#"{{"tool": "a", "arguments": {{"n": {}}}}}"#, "9".repeat(200_000)).as_bytes()),
+        1,
+    );
     malformed(&huge("huge.jsonl", "[", HUGE), 1);
 }

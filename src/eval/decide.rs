@@ -1,17 +1,18 @@
 //! The order of one call: matching actions, arguments, guards, effects, invariants, commit.
 
 use super::call::{Call, Facts};
+use super::changes::Changes;
 use super::policy::{Program, argument};
 use super::run::{Env, Silent, Trace, Val, run};
 use super::session::Session;
 use super::verdict::{Decision, Denied, Failure, Rule, Verdict};
-use crate::ir::{Action, ArgId, Value, VarId};
+use crate::ir::{Action, ArgId, VarId};
 use crate::policy::Default;
 
 /// What a call would do: every failure, and the values it would assign.
 pub(super) struct Outcome {
     pub(super) failures: Vec<Failure>,
-    pub(super) changes: Vec<(VarId, Value)>,
+    pub(super) changes: Changes,
 }
 
 pub(super) fn check(session: &mut Session, call: &Call<'_>) -> Verdict {
@@ -25,11 +26,7 @@ pub(super) fn check(session: &mut Session, call: &Call<'_>) -> Verdict {
     if !outcome.failures.is_empty() {
         return deny(session, call, actions, outcome.failures);
     }
-    for (id, value) in outcome.changes {
-        if let Some(slot) = session.state.get_mut(id.0 as usize) {
-            *slot = value;
-        }
-    }
+    outcome.changes.commit(&mut session.state);
     session.safe = true;
     let decision = if actions.is_empty() { Decision::Pass } else { Decision::Allow };
     Verdict { decision, actions, failures: Vec::new(), denied: None, tool: String::new() }
@@ -53,11 +50,11 @@ pub(super) fn outcome<T: Trace>(
     let mut failures = Vec::new();
     if actions.is_empty() && program.typed.default == Default::Deny {
         failures.push(Failure::Default);
-        return Outcome { failures, changes: Vec::new() };
+        return Outcome { failures, changes: Changes::default() };
     }
     let matching = Matching::bind(program, call, actions, &mut failures);
     if !failures.is_empty() {
-        return Outcome { failures, changes: Vec::new() };
+        return Outcome { failures, changes: Changes::default() };
     }
     let facts = Facts::new(*call, None);
     let env = Env { program, state: &session.state, overlay: &[], args: &[], facts: &facts };
@@ -75,64 +72,50 @@ pub(super) fn outcome<T: Trace>(
         }
     }
 
-    let mut changes: Vec<(VarId, Value)> = Vec::new();
+    let mut changes = Changes::default();
     let mut unknown: Vec<VarId> = Vec::new();
     for (index, action, args) in matching.each() {
         for (at, assignment) in action.effect.iter().enumerate() {
             // Without the earlier action's value there is nothing to compose with.
-            if unknown.contains(&assignment.variable) {
+            if unknown.contains(&assignment.variable) && assignment.expr.reads(assignment.variable) {
                 continue;
             }
             let this = Rule::Effect { action: index, assignment: at };
             rule(trace, this);
-            let value = {
-                let earlier = changes.iter().position(|(id, _)| *id == assignment.variable);
-                let own = earlier.and_then(|at| changes.get(at..=at)).unwrap_or_default();
-                run(&assignment.expr, &Env { args, overlay: own, ..env }, trace).map(|value| value.to_value())
-            };
-            match value {
-                Ok(value) => set(&mut changes, assignment.variable, value),
-                Err(error) => {
-                    failures.push(Failure::Evaluation { rule: this, reason: error.reason });
-                    unknown.push(assignment.variable);
-                }
+            if let Err(error) = changes.assign(assignment, &Env { args, ..env }, trace) {
+                failures.push(Failure::Evaluation { rule: this, reason: error.reason });
+                unknown.push(assignment.variable);
             }
         }
     }
 
-    let after = Env { overlay: &changes, ..env };
-    for at in affected(program, session.safe, &changes) {
-        let Some(invariant) = program.typed.invariants.get(at) else { continue };
-        if unknown.iter().any(|id| invariant.expr.reads(*id)) {
-            continue;
+    changes.after(&env, |env| {
+        for at in affected(program, session.safe, &changes) {
+            let Some(invariant) = program.typed.invariants.get(at) else { continue };
+            if unknown.iter().any(|id| invariant.expr.reads(*id)) {
+                continue;
+            }
+            let this = Rule::Invariant(at);
+            rule(trace, this);
+            match run(&invariant.expr, env, trace) {
+                Ok(value) if value.is_true() => {}
+                Ok(_) => failing.push(Failure::Invariant(at)),
+                Err(error) => failures.push(Failure::Evaluation { rule: this, reason: error.reason }),
+            }
         }
-        let this = Rule::Invariant(at);
-        rule(trace, this);
-        match run(&invariant.expr, &after, trace) {
-            Ok(value) if value.is_true() => {}
-            Ok(_) => failing.push(Failure::Invariant(at)),
-            Err(error) => failures.push(Failure::Evaluation { rule: this, reason: error.reason }),
-        }
-    }
+    });
     failures.append(&mut failing);
     Outcome { failures, changes }
 }
 
-pub(super) fn set(changes: &mut Vec<(VarId, Value)>, variable: VarId, value: Value) {
-    match changes.iter_mut().find(|(id, _)| *id == variable) {
-        Some((_, slot)) => *slot = value,
-        None => changes.push((variable, value)),
-    }
-}
-
 /// Invariants that may not hold after the changes: all of them where the state is already outside,
 /// else those that read a changed variable.
-fn affected(program: &Program, safe: bool, changes: &[(VarId, Value)]) -> Vec<usize> {
+fn affected(program: &Program, safe: bool, changes: &Changes) -> Vec<usize> {
     if !safe {
         return (0..program.typed.invariants.len()).collect();
     }
     let mut affected = Vec::new();
-    for (id, _) in changes {
+    for id in changes.variables() {
         if let Some(readers) = program.invariants_of.get(id.0 as usize) {
             affected.extend_from_slice(readers);
         }

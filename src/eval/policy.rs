@@ -3,7 +3,7 @@
 use super::call::{Call, Facts};
 use super::run::{Env, Silent, Val, run};
 use super::search::Search;
-use super::verdict::Rule;
+use super::verdict::{Rule, Undefined};
 use crate::ir::{self, ExprKind, Glob, Int, ListId, Value};
 use crate::json::Json;
 use crate::policy::{PolicyFile, decode};
@@ -102,7 +102,7 @@ impl Policy {
 
     /// The value of an expression without names; `None` if it has any, `Err` if it has no value.
     #[must_use]
-    pub fn constant(&self, expr: &ir::Expr) -> Option<Result<Value, ir::IntError>> {
+    pub fn constant(&self, expr: &ir::Expr) -> Option<Result<Value, Undefined>> {
         let named = |node: &ir::Expr| matches!(node.kind, ExprKind::State(_) | ExprKind::Arg(_) | ExprKind::Context(_));
         if expr.any(&named) {
             return None;

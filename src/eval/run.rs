@@ -2,6 +2,7 @@
 
 use super::call::Facts;
 use super::policy::Program;
+use super::verdict::Undefined;
 use crate::ir::{Context, Expr, ExprKind, Int, IntError, ListId, Value, VarId};
 use crate::syntax::ast::{CompareOp, ProductOp, SumOp};
 use crate::text::Span;
@@ -31,7 +32,7 @@ impl Val<'_> {
 /// Why an expression has no value, and at which operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct EvalError {
-    pub(super) reason: IntError,
+    pub(super) reason: Undefined,
     pub(super) span: Span,
 }
 
@@ -68,16 +69,16 @@ pub(super) fn run<'v, T: Trace>(expr: &'v Expr, env: &Env<'v>, trace: &mut T) ->
         ExprKind::Bool(value) => Val::Bool(*value),
         ExprKind::Int(value) => Val::Int(value.clone()),
         ExprKind::Str(text) => Val::Str(text),
-        ExprKind::State(id) => env.variable(*id),
+        ExprKind::State(id) => env.variable(*id).ok_or(internal(expr))?,
         // Lowering gives only slots that the action declares, and the call was checked against them.
-        ExprKind::Arg(id) => env.args.get(id.0 as usize).cloned().unwrap_or(Val::Bool(false)),
+        ExprKind::Arg(id) => env.args.get(id.0 as usize).cloned().ok_or(internal(expr))?,
         ExprKind::Context(context) => Val::Str(env.facts.text(*context)),
-        ExprKind::Not(inner) => Val::Bool(!run(inner, env, trace)?.is_true()),
-        ExprKind::Neg(inner) => Val::Int(int(run(inner, env, trace)?).neg().map_err(at(expr))?),
+        ExprKind::Not(inner) => Val::Bool(!condition(inner, env, trace)?),
+        ExprKind::Neg(inner) => Val::Int(number(inner, env, trace)?.neg().map_err(at(expr))?),
         ExprKind::And(all) => {
             let mut value = true;
             for operand in all {
-                if !run(operand, env, trace)?.is_true() {
+                if !condition(operand, env, trace)? {
                     value = false;
                     break;
                 }
@@ -87,7 +88,7 @@ pub(super) fn run<'v, T: Trace>(expr: &'v Expr, env: &Env<'v>, trace: &mut T) ->
         ExprKind::Or(all) => {
             let mut value = false;
             for operand in all {
-                if run(operand, env, trace)?.is_true() {
+                if condition(operand, env, trace)? {
                     value = true;
                     break;
                 }
@@ -96,18 +97,18 @@ pub(super) fn run<'v, T: Trace>(expr: &'v Expr, env: &Env<'v>, trace: &mut T) ->
         }
         ExprKind::Implies(pair) => {
             let [a, b] = pair.as_ref();
-            Val::Bool(!run(a, env, trace)?.is_true() || run(b, env, trace)?.is_true())
+            Val::Bool(!condition(a, env, trace)? || condition(b, env, trace)?)
         }
         ExprKind::Ite(three) => {
             let [c, a, b] = three.as_ref();
-            if run(c, env, trace)?.is_true() { run(a, env, trace)? } else { run(b, env, trace)? }
+            if condition(c, env, trace)? { run(a, env, trace)? } else { run(b, env, trace)? }
         }
         ExprKind::Compare(first, rest) => {
             let mut left = run(first, env, trace)?;
             let mut value = true;
             for (op, operand) in rest {
                 let right = run(operand, env, trace)?;
-                if !compare(*op, &left, &right) {
+                if !compare(*op, &left, &right).ok_or(internal(expr))? {
                     value = false;
                     break;
                 }
@@ -116,9 +117,9 @@ pub(super) fn run<'v, T: Trace>(expr: &'v Expr, env: &Env<'v>, trace: &mut T) ->
             Val::Bool(value)
         }
         ExprKind::Sum(first, rest) => {
-            let mut total = int(run(first, env, trace)?);
+            let mut total = number(first, env, trace)?;
             for (op, operand) in rest {
-                let right = int(run(operand, env, trace)?);
+                let right = number(operand, env, trace)?;
                 total = match op {
                     SumOp::Add => total.add(&right),
                     SumOp::Sub => total.sub(&right),
@@ -128,9 +129,9 @@ pub(super) fn run<'v, T: Trace>(expr: &'v Expr, env: &Env<'v>, trace: &mut T) ->
             Val::Int(total)
         }
         ExprKind::Product(first, rest) => {
-            let mut total = int(run(first, env, trace)?);
+            let mut total = number(first, env, trace)?;
             for (op, operand) in rest {
-                let right = int(run(operand, env, trace)?);
+                let right = number(operand, env, trace)?;
                 total = match op {
                     ProductOp::Mul => total.mul(&right),
                     ProductOp::FloorDiv => total.floor_div(&right),
@@ -144,26 +145,24 @@ pub(super) fn run<'v, T: Trace>(expr: &'v Expr, env: &Env<'v>, trace: &mut T) ->
         ExprKind::EndsWith(pair) => texts(pair, env, trace, |s, p| s.ends_with(p))?,
         ExprKind::Contains(pair) => texts(pair, env, trace, contains)?,
         ExprKind::Matches(subject, list) => {
-            let found = if let ExprKind::Context(context) = subject.kind {
-                env.matches_context(context, *list)
+            let (subject, found) = if let ExprKind::Context(context) = subject.kind {
+                let found = env.matches_context(context, *list);
+                // Where an earlier search has answered, the text itself is not needed again.
+                (if T::ON { env.facts.text(context) } else { "" }, found)
             } else {
-                let subject = run(subject, env, trace)?;
-                env.program.matches(*list, text(&subject))
+                let subject = text(subject, env, trace)?;
+                (subject, env.program.matches(*list, subject))
             };
             if found && T::ON {
-                let subject = match subject.kind {
-                    ExprKind::Context(context) => Val::Str(env.facts.text(context)),
-                    _ => run(subject, env, &mut Silent)?,
-                };
-                trace.found(expr, *list, env, text(&subject));
+                trace.found(expr, *list, env, subject);
             }
             Val::Bool(found)
         }
         ExprKind::Member(subject, list) => {
-            let subject = run(subject, env, trace)?;
-            let found = env.program.member(*list, text(&subject));
+            let subject = text(subject, env, trace)?;
+            let found = env.program.member(*list, subject);
             if found && T::ON {
-                trace.found(expr, *list, env, text(&subject));
+                trace.found(expr, *list, env, subject);
             }
             Val::Bool(found)
         }
@@ -173,15 +172,13 @@ pub(super) fn run<'v, T: Trace>(expr: &'v Expr, env: &Env<'v>, trace: &mut T) ->
 }
 
 impl<'v> Env<'v> {
-    fn variable(&self, id: VarId) -> Val<'v> {
-        let newer = self.overlay.iter().rev().find(|(variable, _)| *variable == id).map(|(_, value)| value);
-        match newer.or_else(|| self.state.get(id.0 as usize)) {
-            Some(Value::Bool(value)) => Val::Bool(*value),
-            Some(Value::Int(value)) => Val::Int(value.clone()),
-            Some(Value::Str(text)) => Val::Str(text),
-            // Lowering gives only slots that the state has.
-            None => Val::Bool(false),
-        }
+    fn variable(&self, id: VarId) -> Option<Val<'v>> {
+        let newer = self.overlay.iter().find(|(variable, _)| *variable == id).map(|(_, value)| value);
+        Some(match newer.or_else(|| self.state.get(id.0 as usize))? {
+            Value::Bool(value) => Val::Bool(*value),
+            Value::Int(value) => Val::Int(value.clone()),
+            Value::Str(text) => Val::Str(text),
+        })
     }
 
     fn matches_context(&self, context: Context, list: ListId) -> bool {
@@ -191,22 +188,32 @@ impl<'v> Env<'v> {
 
 fn at(expr: &Expr) -> impl Fn(IntError) -> EvalError {
     let span = expr.span;
-    move |reason| EvalError { reason, span }
+    move |error| EvalError { reason: error.into(), span }
 }
 
-/// Lowering has typed the operand as int.
-fn int(value: Val<'_>) -> Int {
-    match value {
-        Val::Int(value) => value,
-        Val::Bool(_) | Val::Str(_) => Int::from(0),
+/// Lowering has made sure that this does not happen. If it does, the call is denied.
+fn internal(expr: &Expr) -> EvalError {
+    EvalError { reason: Undefined::Internal, span: expr.span }
+}
+
+fn condition<'v, T: Trace>(expr: &'v Expr, env: &Env<'v>, trace: &mut T) -> Result<bool, EvalError> {
+    match run(expr, env, trace)? {
+        Val::Bool(value) => Ok(value),
+        Val::Int(_) | Val::Str(_) => Err(internal(expr)),
     }
 }
 
-/// Lowering has typed the operand as str.
-fn text<'v>(value: &Val<'v>) -> &'v str {
-    match value {
-        Val::Str(text) => text,
-        Val::Bool(_) | Val::Int(_) => "",
+fn number<'v, T: Trace>(expr: &'v Expr, env: &Env<'v>, trace: &mut T) -> Result<Int, EvalError> {
+    match run(expr, env, trace)? {
+        Val::Int(value) => Ok(value),
+        Val::Bool(_) | Val::Str(_) => Err(internal(expr)),
+    }
+}
+
+fn text<'v, T: Trace>(expr: &'v Expr, env: &Env<'v>, trace: &mut T) -> Result<&'v str, EvalError> {
+    match run(expr, env, trace)? {
+        Val::Str(text) => Ok(text),
+        Val::Bool(_) | Val::Int(_) => Err(internal(expr)),
     }
 }
 
@@ -217,24 +224,24 @@ fn texts<'v, T: Trace>(
     test: fn(&str, &str) -> bool,
 ) -> Result<Val<'v>, EvalError> {
     let [subject, needle] = pair;
-    let subject = run(subject, env, trace)?;
-    let needle = run(needle, env, trace)?;
-    Ok(Val::Bool(test(text(&subject), text(&needle))))
+    let subject = text(subject, env, trace)?;
+    let needle = text(needle, env, trace)?;
+    Ok(Val::Bool(test(subject, needle)))
 }
 
 fn contains(text: &str, needle: &str) -> bool {
     memchr::memmem::find(text.as_bytes(), needle.as_bytes()).is_some()
 }
 
-fn compare(op: CompareOp, left: &Val<'_>, right: &Val<'_>) -> bool {
-    match (op, left, right) {
+/// `None`: the two have no such relation.
+fn compare(op: CompareOp, left: &Val<'_>, right: &Val<'_>) -> Option<bool> {
+    Some(match (op, left, right) {
         (CompareOp::Eq, _, _) => left == right,
         (CompareOp::Ne, _, _) => left != right,
         (CompareOp::Lt, Val::Int(a), Val::Int(b)) => a < b,
         (CompareOp::Le, Val::Int(a), Val::Int(b)) => a <= b,
         (CompareOp::Gt, Val::Int(a), Val::Int(b)) => a > b,
         (CompareOp::Ge, Val::Int(a), Val::Int(b)) => a >= b,
-        // Lowering admits order on int alone.
-        _ => false,
-    }
+        _ => return None,
+    })
 }

@@ -3,9 +3,9 @@
 use super::call::{Answer, Call, Facts};
 use super::policy::{Policy, initial};
 use super::run::{Env, Silent, run};
-use super::verdict::{Observation, Rule, Verdict};
+use super::verdict::{Observation, Rule, Undefined, Verdict};
 use super::{decide, evidence, observe};
-use crate::ir::{IntError, Value};
+use crate::ir::Value;
 use crate::json::Json;
 
 /// The state of one session. Sessions of one policy are independent; each is `Send`.
@@ -22,7 +22,7 @@ pub struct Session {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fault {
     pub rule: Rule,
-    pub reason: IntError,
+    pub reason: Undefined,
 }
 
 impl Policy {
@@ -93,7 +93,7 @@ impl Session {
     }
 
     /// Whether an invariant holds in the present state; `Err` if it has no value.
-    pub(super) fn invariant(&self, index: usize) -> Result<bool, IntError> {
+    pub(super) fn invariant(&self, index: usize) -> Result<bool, Undefined> {
         let program = &self.policy.0;
         let call = Call { tool: "", upstream: "", arguments: &Json::Null };
         let facts = Facts::new(call, None);

@@ -53,7 +53,7 @@ pub enum Failure {
     /// A rule has no value.
     Evaluation {
         rule: Rule,
-        reason: IntError,
+        reason: Undefined,
     },
     Guard {
         action: usize,
@@ -65,8 +65,35 @@ pub enum Failure {
     /// An earlier `on_result` could not be evaluated.
     Faulted {
         rule: Rule,
-        reason: IntError,
+        reason: Undefined,
     },
+}
+
+/// Why an expression has no value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Undefined {
+    /// A division by zero, or a number of too many digits.
+    Number(IntError),
+    /// It needs an argument that the call does not have as declared.
+    Argument,
+    /// A bug of ours; it denies like the others.
+    Internal,
+}
+
+impl From<IntError> for Undefined {
+    fn from(error: IntError) -> Self {
+        Self::Number(error)
+    }
+}
+
+impl fmt::Display for Undefined {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number(error) => error.fmt(f),
+            Self::Argument => f.write_str("an argument is missing or has another type"),
+            Self::Internal => f.write_str("an internal error of praxiom"),
+        }
+    }
 }
 
 /// What kind of thing failed, as machine output names it.

@@ -1,7 +1,7 @@
 //! What a tool answered, as text. Knows the shape of MCP results and JSON-RPC errors, and nothing
 //! of how they travel or what is done with them.
 
-use super::text::{Lines, push_strings, push_unfolded};
+use super::text::{Lines, push_all_unfolded, push_unfolded};
 use super::{Json, write_python};
 
 /// A piece of an answer.
@@ -20,9 +20,9 @@ pub fn result_text(result: &Json) -> String {
     text(&result_parts(result))
 }
 
-/// The policy value `call.result_text`: of each text block the text and, where that is itself JSON,
-/// its strings too, unfolded in turn; of other blocks and of structured content every string. One a
-/// line. The shapes are those of [`result_text`].
+/// The policy value `call.result_text`: of each text block the text, of other blocks and of structured
+/// content every string; and where one of these is itself JSON, its strings too, unfolded in turn. One
+/// a line. The shapes are those of [`result_text`].
 #[must_use]
 pub fn result_strings(result: &Json) -> String {
     all_strings(&result_parts(result))
@@ -94,7 +94,7 @@ fn all_strings(parts: &[Part]) -> String {
     for part in parts {
         match part {
             Part::Text(text) => push_unfolded(text, &mut lines),
-            Part::Other(json) => push_strings(json, &mut lines),
+            Part::Other(json) => push_all_unfolded(json, &mut lines),
         }
     }
     out
@@ -119,7 +119,7 @@ mod tests {
                 r#"{"content":[{"type":"image","data":"QQ==","_size":1e2},{"type":"text","text":"{\"k\":\"v\\t\"}"}],
                     "structuredContent":{"b":1,"a":"\"s\""},"isError":false}"#,
                 "{\"type\": \"image\", \"data\": \"QQ==\", \"_size\": 100.0}\n{\"k\":\"v\\t\"}\n{\"b\": 1, \"a\": \"\\\"s\\\"\"}",
-                "_size\ndata\nQQ==\ntype\nimage\n{\"k\":\"v\\t\"}\nk\nv\t\na\n\"s\"\nb",
+                "_size\ndata\nQQ==\ntype\nimage\n{\"k\":\"v\\t\"}\nk\nv\t\na\n\"s\"\ns\nb",
             ),
             (
                 r#"{"content":[{"type":"text","text":1},"x"],"structuredContent":null}"#,

@@ -7,7 +7,7 @@ use crate::eval::Decision;
 use crate::ir::{Value, int_literal};
 use crate::json::{Json, Object};
 use crate::policy::{Fields, Reader, Text};
-use crate::recording::Record;
+use crate::recording::{Record, upstream_of};
 use crate::text::suggest::nearest;
 use crate::text::{Code, Diagnostic, FileId, Span};
 use crate::yaml::{self, Document, Kind, Node, Value as Yaml};
@@ -130,7 +130,7 @@ impl Decoder {
         let tool = tool?.text;
         let upstream = match upstream {
             Some(upstream) => upstream.text,
-            None => tool.split_once("__").map_or("", |(upstream, _)| upstream).to_owned(),
+            None => upstream_of(&tool).to_owned(),
         };
         let arguments = arguments.flatten().unwrap_or_else(|| Json::Object(Object::default()));
         Some(TestCall { record: Record { tool, upstream, arguments, result, is_error }, expect, by, reason })

@@ -5,7 +5,7 @@ use num_bigint::{BigInt, Sign as BigSign};
 use praxiom::eval::{Failure, Rule};
 use praxiom::ir::IntError;
 use praxiom::syntax::ast::{CompareOp, Expr, ExprKind, ProductOp, Sign, SumOp};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Value {
@@ -178,7 +178,7 @@ impl Session<'_> {
     /// `call`: the call's own names.
     pub(crate) fn check(&mut self, tool: &str, call: &Names) -> Vec<Failure> {
         if let Some((rule, reason)) = self.fault {
-            return vec![Failure::Faulted { rule, reason }];
+            return vec![Failure::Faulted { rule, reason: reason.into() }];
         }
         let names = joined(&self.state, call);
         let (mut errors, mut guards, mut invariants) = (Vec::new(), Vec::new(), Vec::new());
@@ -188,38 +188,42 @@ impl Session<'_> {
                 match evaluate(expr, &names) {
                     Ok(Value::Bool(true)) => {}
                     Ok(_) => guards.push(Failure::Guard { action, guard }),
-                    Err(reason) => errors.push(Failure::Evaluation { rule: Rule::Guard { action, guard }, reason }),
+                    Err(reason) => {
+                        errors.push(Failure::Evaluation { rule: Rule::Guard { action, guard }, reason: reason.into() })
+                    }
                 }
             }
         }
-        let mut given: BTreeMap<&str, Option<Value>> = BTreeMap::new();
+        let mut given: BTreeMap<&str, Value> = BTreeMap::new();
+        let mut unknown: BTreeSet<&str> = BTreeSet::new();
         for (action, rules) in matching() {
             for (assignment, (variable, expr)) in rules.effect.iter().enumerate() {
-                let mut names = names.clone();
-                match given.get(variable) {
-                    Some(Some(earlier)) => drop(names.insert((*variable).to_owned(), earlier.clone())),
-                    Some(None) => continue,
-                    None => {}
+                if unknown.contains(variable) && reads(expr, variable) {
+                    continue;
                 }
+                let mut names = names.clone();
+                names.extend(given.get(variable).map(|earlier| ((*variable).to_owned(), earlier.clone())));
                 let value = evaluate(expr, &names);
                 if let Err(reason) = value {
-                    errors.push(Failure::Evaluation { rule: Rule::Effect { action, assignment }, reason });
+                    errors
+                        .push(Failure::Evaluation { rule: Rule::Effect { action, assignment }, reason: reason.into() });
+                    unknown.insert(*variable);
                 }
-                given.insert(variable, value.ok());
+                given.extend(value.ok().map(|value| (*variable, value)));
             }
         }
         let mut after = self.state.clone();
         for (variable, value) in &given {
-            after.extend(value.clone().map(|value| ((*variable).to_owned(), value)));
+            after.insert((*variable).to_owned(), value.clone());
         }
         for (at, expr) in self.invariants.iter().enumerate() {
-            if given.iter().any(|(variable, value)| value.is_none() && reads(expr, variable)) {
+            if unknown.iter().any(|variable| reads(expr, variable)) {
                 continue;
             }
             match evaluate(expr, &after) {
                 Ok(Value::Bool(true)) => {}
                 Ok(_) => invariants.push(Failure::Invariant(at)),
-                Err(reason) => errors.push(Failure::Evaluation { rule: Rule::Invariant(at), reason }),
+                Err(reason) => errors.push(Failure::Evaluation { rule: Rule::Invariant(at), reason: reason.into() }),
             }
         }
         let failures = [errors, guards, invariants].concat();

@@ -128,7 +128,8 @@ impl<'a, 'g> Lowering<'a, 'g> {
         kind: fn(Box<[Expr]>) -> ExprKind,
         span: Span,
     ) -> Typed {
-        let lowered: Vec<Option<Expr>> = all.iter().map(|expr| self.expect(expr, Type::Bool, format_args!("{operator}"))).collect();
+        let lowered: Vec<Option<Expr>> =
+            all.iter().map(|expr| self.expect(expr, Type::Bool, format_args!("{operator}"))).collect();
         let complete: Option<Vec<Expr>> = lowered.into_iter().collect();
         of(Type::Bool, complete.map(|all| kind(all.into())), span)
     }
