@@ -46,19 +46,23 @@ impl Record {
     }
 }
 
-/// Reads a recording. `Err`: a document that cannot be taken apart at all.
+/// A call takes many times its bytes once it is read: three bytes are one that is malformed.
+pub const MAX_CALLS: usize = 1_000_000;
+
+/// Reads a recording. `Err`: a document that cannot be taken apart at all, or more than [`MAX_CALLS`].
 pub fn read(bytes: &[u8]) -> Result<Vec<Recorded>, String> {
     // Some editors put a byte order mark in front.
     let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
-    match document(bytes)? {
-        Some(calls) => Ok(calls.iter().map(|call| one(call.get().as_bytes())).collect()),
-        None => Ok(bytes
-            .split(|byte| *byte == b'\n')
-            .map(<[u8]>::trim_ascii)
-            .filter(|line| !line.is_empty())
-            .map(one)
-            .collect()),
+    let calls: Vec<&[u8]> = if let Some(calls) = document(bytes)? {
+        calls.into_iter().map(|call| call.get().as_bytes()).collect()
+    } else {
+        let lines = bytes.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+        lines.filter(|line| !line.is_empty()).collect()
+    };
+    if calls.len() > MAX_CALLS {
+        return Err(format!("it has {} calls, more than {MAX_CALLS}", calls.len()));
     }
+    Ok(calls.into_iter().map(one).collect())
 }
 
 /// The calls of a document; `None` if the bytes are one call a line.

@@ -5,4 +5,4 @@ pub mod run;
 
 pub use crate::recording::{Record, Recorded, read};
 pub use compare::{Difference, compare};
-pub use run::{Observed, Row, Timing, replay};
+pub use run::{Observed, Row, Timing, replay, rows};

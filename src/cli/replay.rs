@@ -5,10 +5,12 @@ use super::error::ToolError;
 use super::files::{read_bytes, shown};
 use super::load::accepted;
 use super::output::Printer;
-use crate::replay::{Difference, Row, compare, read, replay};
+use crate::replay::{Difference, Row, compare, read, rows};
 use crate::text::visible;
 use clap::ValueEnum;
+use serde::{Serialize, Serializer};
 use serde_json::json;
+use std::cell::Cell;
 
 /// Recordings beyond this are refused, not half read.
 const MAX_BYTES: usize = 256 * 1024 * 1024;
@@ -56,25 +58,35 @@ pub(super) fn run(args: &Args, printer: &mut Printer) -> Result<Outcome, ToolErr
         let names = (old.as_str(), args.policy.as_str());
         return show_differences(&differences, calls.len(), names, json, printer);
     }
-    let rows = replay(&policy, &calls, args.timing.unwrap_or(0));
+    let rows = rows(&policy, &calls, args.timing.unwrap_or(0));
     if json {
-        printer.json(&json_rows(&rows))?;
+        printer.json(&json_rows(rows))?;
     } else {
-        for (at, row) in rows.iter().enumerate() {
-            show(at + 1, row, printer)?;
+        for (at, row) in rows.enumerate() {
+            show(at + 1, &row, printer)?;
         }
     }
     Ok(Outcome::Clean)
 }
 
-/// Rows are serialised directly, since a JSON value would lose the digits of large integers.
-fn json_rows(rows: &[Row]) -> impl serde::Serialize + '_ {
-    #[derive(serde::Serialize)]
-    struct Document<'r> {
+/// Rows are serialised directly, since a JSON value would lose the digits of large integers, and one by
+/// one as they are decided.
+fn json_rows(rows: impl Iterator<Item = Row>) -> impl Serialize {
+    #[derive(Serialize)]
+    #[serde(bound = "")]
+    struct Document<I: Iterator<Item = Row>> {
         version: u32,
-        verdicts: &'r [Row],
+        #[serde(serialize_with = "sequence")]
+        verdicts: Cell<Option<I>>,
     }
-    Document { version: 1, verdicts: rows }
+    fn sequence<I, S>(rows: &Cell<Option<I>>, serializer: S) -> Result<S::Ok, S::Error>
+    where
+        I: Iterator<Item = Row>,
+        S: Serializer,
+    {
+        serializer.collect_seq(rows.take().into_iter().flatten())
+    }
+    Document { version: 1, verdicts: Cell::new(Some(rows)) }
 }
 
 fn show(number: usize, row: &Row, printer: &mut Printer) -> Result<(), ToolError> {

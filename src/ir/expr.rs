@@ -200,5 +200,7 @@ impl Expr {
 
 fn chained<'e, Op>(first: &'e Expr, rest: &'e [(Op, Expr)], visit: &mut dyn FnMut(&'e Expr)) {
     visit(first);
-    rest.iter().for_each(|(_, expr)| visit(expr));
+    for (_, expr) in rest {
+        visit(expr);
+    }
 }

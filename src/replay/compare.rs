@@ -1,6 +1,6 @@
 //! The same calls through two policies: where the verdicts differ.
 
-use super::run::{Row, replay};
+use super::run::{Row, rows};
 use crate::eval::Policy;
 use crate::recording::Recorded;
 use serde::Serialize;
@@ -26,11 +26,10 @@ pub struct Side {
 #[must_use]
 pub fn compare(old: &Policy, new: &Policy, calls: &[Recorded]) -> Vec<Difference> {
     let side = |row: &Row| Side { verdict: row.verdict, reason: row.reason.clone() };
-    replay(old, calls, 0)
-        .iter()
-        .zip(&replay(new, calls, 0))
+    rows(old, calls, 0)
+        .zip(rows(new, calls, 0))
         .enumerate()
         .filter(|(_, (old, new))| old.verdict != new.verdict)
-        .map(|(at, (old, new))| Difference { call: at + 1, tool: new.tool.clone(), old: side(old), new: side(new) })
+        .map(|(at, (old, new))| Difference { call: at + 1, tool: new.tool.clone(), old: side(&old), new: side(&new) })
         .collect()
 }

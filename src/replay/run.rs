@@ -84,8 +84,14 @@ fn failed<S: Serializer>(failed: &[Failed], serializer: S) -> Result<S::Ok, S::E
 /// the state before it, to measure.
 #[must_use]
 pub fn replay(policy: &Policy, calls: &[Recorded], timing: usize) -> Vec<Row> {
+    rows(policy, calls, timing).collect()
+}
+
+/// As [`replay`], but each call is decided when its row is asked for: all rows of a long recording take
+/// many times its size.
+pub fn rows<'r>(policy: &Policy, calls: &'r [Recorded], timing: usize) -> impl Iterator<Item = Row> + use<'r> {
     let mut session = policy.session();
-    calls.iter().map(|call| row(&mut session, call, timing)).collect()
+    calls.iter().map(move |call| row(&mut session, call, timing))
 }
 
 pub(super) fn row(session: &mut Session, recorded: &Recorded, timing: usize) -> Row {

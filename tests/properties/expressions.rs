@@ -50,7 +50,8 @@ impl Grammar {
         }
         let inner = self.inner();
         let (bool, int, str) = (inner.bool(), inner.int(), inner.str());
-        let any_op = select(vec![CompareOp::Lt, CompareOp::Le, CompareOp::Gt, CompareOp::Ge, CompareOp::Eq, CompareOp::Ne]);
+        let any_op =
+            select(vec![CompareOp::Lt, CompareOp::Le, CompareOp::Gt, CompareOp::Ge, CompareOp::Eq, CompareOp::Ne]);
         let equality = select(vec![CompareOp::Eq, CompareOp::Ne]);
         let compare = |first: Expr, rest| node(ExprKind::Compare(Box::new(first), rest));
         let list = || vec(select(&TEXTS[1..]).prop_map(text), 1..4).prop_map(|items| node(ExprKind::List(items)));

@@ -139,8 +139,13 @@ fn made() -> impl Strategy<Value = Made> {
     let tool = select(vec!["u__x", "u__y", "v__x"]);
     let number = prop_oneof![(-3..4i64).prop_map(|n| n.to_string()), "-?[1-9][0-9]{0,40}"];
     let text = || select(vec!["", "a", "ba", "é", "\"\\\n", "x\u{1f600}ab"]).prop_map(str::to_owned);
-    (tool, prop::bool::weighted(0.3), number, text(), text())
-        .prop_map(|(tool, p, n, t, result)| Made { tool, p, n, t, result })
+    (tool, prop::bool::weighted(0.3), number, text(), text()).prop_map(|(tool, p, n, t, result)| Made {
+        tool,
+        p,
+        n,
+        t,
+        result,
+    })
 }
 
 impl Made {
