@@ -4,6 +4,7 @@
 use crate::text::suggest::nearest;
 use crate::text::{Code, Diagnostic, Severity, Source, Span};
 use crate::yaml::Comment;
+use std::collections::HashSet;
 
 struct Silence {
     span: Span,
@@ -19,11 +20,14 @@ struct Silence {
 pub fn silence(comments: &[Comment], source: &Source, found: Vec<Diagnostic>) -> Vec<Diagnostic> {
     let mut left = Vec::with_capacity(found.len());
     let mut silences = Vec::new();
+    let line_of = |comment: &Comment| source.line_index(comment.span.start as usize);
+    let own_lines: HashSet<usize> = comments.iter().filter(|comment| comment.own_line).map(line_of).collect();
     for comment in comments {
-        if let Some(silence) = parse(comment, comments, source, &mut left) {
+        if let Some(silence) = parse(comment, &own_lines, source, &mut left) {
             silences.push(silence);
         }
     }
+    // Usually a handful of either; a file of silences alone meets no finding to compare with.
     for diagnostic in found {
         let line = source.line_index(diagnostic.primary.span.start as usize);
         let covering = silences
@@ -41,7 +45,12 @@ pub fn silence(comments: &[Comment], source: &Source, found: Vec<Diagnostic>) ->
     left
 }
 
-fn parse(comment: &Comment, all: &[Comment], source: &Source, left: &mut Vec<Diagnostic>) -> Option<Silence> {
+fn parse(
+    comment: &Comment,
+    own_lines: &HashSet<usize>,
+    source: &Source,
+    left: &mut Vec<Diagnostic>,
+) -> Option<Silence> {
     let rest = comment.text.strip_prefix("praxiom:")?.trim_start();
     let malformed = |message: &str| {
         Diagnostic::new(Code::PX3012, comment.span, message.to_owned())
@@ -71,19 +80,14 @@ fn parse(comment: &Comment, all: &[Comment], source: &Source, left: &mut Vec<Dia
         }
     }
     let reason = !reason.trim_matches([' ', ':', '-']).is_empty();
-    let line = target(comment, all, source);
+    let line = target(comment, own_lines, source);
     Some(Silence { span: comment.span, line, codes, reason, used: Vec::new() })
 }
 
 /// The comment's own line, or below a comment on a line of its own the next line that is none.
-fn target(comment: &Comment, all: &[Comment], source: &Source) -> usize {
+fn target(comment: &Comment, own_lines: &HashSet<usize>, source: &Source) -> usize {
     let mut line = source.line_index(comment.span.start as usize);
-    if !comment.own_line {
-        return line;
-    }
-    let own_lines: Vec<usize> =
-        all.iter().filter(|other| other.own_line).map(|other| source.line_index(other.span.start as usize)).collect();
-    while own_lines.contains(&line) {
+    while comment.own_line && own_lines.contains(&line) {
         line += 1;
     }
     line
