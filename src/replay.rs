@@ -3,6 +3,6 @@
 pub mod compare;
 pub mod run;
 
-pub use crate::recording::{Record, Recorded, read};
+pub use crate::recording::{Record, Recorded, decode, read, split};
 pub use compare::{Difference, compare};
-pub use run::{Observed, Row, Timing, replay};
+pub use run::{Observed, Row, Timing, replay, rows};

@@ -1,5 +1,5 @@
 //! Files that no one should hand to a tool: the binary says what is wrong with them and ends.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -114,15 +114,15 @@ fn a_policy_beyond_every_size_is_refused() {
     File::create(&sparse).unwrap().set_len(HUGE as u64).unwrap();
     refused_as_policy(sparse.to_str().unwrap());
     // Below the limit of bytes: all of it is read.
-    refused_as_policy(&huge("items.yaml", "- [a, b]\n", 1 << 20));
-    refused_as_policy(&huge("keys.yaml", "a: b\n", 1 << 20));
-    refused_as_policy(&huge("tabs.yaml", "\t", 1 << 20));
-    refused_as_policy(&huge("colons.yaml", ": ", 1 << 20));
-    refused_as_policy(&huge("quotes.yaml", "\"", 1 << 20));
-    refused_as_policy(&huge("anchors.yaml", "- &a *a\n", 1 << 20));
-    refused_as_policy(&huge("bars.yaml", "- |\n", 1 << 20));
-    refused_as_policy(&huge("comments.yaml", "#\n", 1 << 20));
-    refused_as_policy(&huge("ambiguous.yaml", "- 010\n", 1 << 20));
+    refused_as_policy(&huge("items.yaml", "- [a, b]\n", 1 << 19));
+    refused_as_policy(&huge("keys.yaml", "a: b\n", 1 << 19));
+    refused_as_policy(&huge("tabs.yaml", "\t", 1 << 19));
+    refused_as_policy(&huge("colons.yaml", ": ", 1 << 19));
+    refused_as_policy(&huge("quotes.yaml", "\"", 1 << 19));
+    refused_as_policy(&huge("anchors.yaml", "- &a *a\n", 1 << 19));
+    refused_as_policy(&huge("bars.yaml", "- |\n", 1 << 19));
+    refused_as_policy(&huge("comments.yaml", "#\n", 1 << 19));
+    refused_as_policy(&huge("ambiguous.yaml", "- 010\n", 1 << 19));
 }
 
 #[test]
@@ -146,17 +146,13 @@ fn nesting_beyond_the_limit_is_refused() {
 
 #[test]
 fn doubling_aliases_are_refused() {
-    let mut bomb = String::from("a0: &a0 [x, x]\n");
-    for level in 1..30 {
-        let below = level - 1;
-        bomb.push_str(&format!("a{level}: &a{level} [*a{below}, *a{below}]\n"));
-    }
+    let doubling: Vec<String> =
+        (1..30).map(|level| format!("a{level}: &a{level} [*a{0}, *a{0}]\n", level - 1)).collect();
+    let bomb = "a0: &a0 [x, x]\n".to_owned() + &doubling.concat();
     refused_as_policy(&file("bomb.yaml", bomb.as_bytes()));
-    let mut merges = String::from("a0: &a0 {x0: 1}\n");
-    for level in 1..30 {
-        let below = level - 1;
-        merges.push_str(&format!("a{level}: &a{level} {{<<: [*a{below}, *a{below}], x{level}: 1}}\n"));
-    }
+    let doubling: Vec<String> =
+        (1..30).map(|level| format!("a{level}: &a{level} {{<<: [*a{0}, *a{0}], x{level}: 1}}\n", level - 1)).collect();
+    let merges = "a0: &a0 {x0: 1}\n".to_owned() + &doubling.concat();
     refused_as_policy(&file("merges.yaml", merges.as_bytes()));
 }
 
@@ -178,7 +174,7 @@ fn long_texts_are_shown_in_part() {
     ));
     refused_as_policy(&file(
         "list.yaml",
-        &[b"actions:\n  - name: a\n    match: x\n    requires:\n".to_vec(), "    - )\n".repeat(400_000).into_bytes()]
+        &[b"actions:\n  - name: a\n    match: x\n    requires:\n".to_vec(), "    - )\n".repeat(100_000).into_bytes()]
             .concat(),
     ));
 }
@@ -191,6 +187,10 @@ fn calls_that_cannot_be_read_are_malformed() {
     unreadable(&file("calls.json", br#"{"calls": 3}"#));
     unreadable(&file("calls.json", br#"[{"tool": "a"}] {"tool": "b"}"#));
     unreadable(&huge("huge.json", " ", 257 << 20));
+    // More calls than are read, few enough bytes.
+    unreadable(&huge("many.jsonl", "1\n", 4 << 20));
+    let list = format!("[{}0]", "[],".repeat(1_000_000));
+    unreadable(&file("many.json", list.as_bytes()));
 
     malformed(&file("none.jsonl", b""), 0);
     malformed(

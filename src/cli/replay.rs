@@ -5,10 +5,12 @@ use super::error::ToolError;
 use super::files::{read_bytes, shown};
 use super::load::accepted;
 use super::output::Printer;
-use crate::replay::{Difference, Row, compare, read, replay};
+use crate::replay::{Difference, Row, compare, decode, rows, split};
 use crate::text::visible;
 use clap::ValueEnum;
+use serde::{Serialize, Serializer};
 use serde_json::json;
+use std::cell::Cell;
 
 /// Recordings beyond this are refused, not half read.
 const MAX_BYTES: usize = 256 * 1024 * 1024;
@@ -25,8 +27,8 @@ pub(super) struct Args {
     #[arg(long, value_name = "OLD", conflicts_with = "timing")]
     against: Option<String>,
     /// Decide each call N more times and report the nanoseconds of a decision
-    #[arg(long, value_name = "N")]
-    timing: Option<usize>,
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    timing: Option<u32>,
     #[arg(long, value_enum, default_value_t = RowFormat::Human)]
     format: RowFormat,
 }
@@ -46,35 +48,46 @@ pub(super) fn run(args: &Args, printer: &mut Printer) -> Result<Outcome, ToolErr
     }
     let Some(policy) = accepted(&args.policy, json, printer)? else { return Ok(Outcome::Findings) };
     let bytes = read_bytes(&args.calls, MAX_BYTES)?;
-    let calls = read(&bytes).map_err(|reason| {
+    let calls = split(&bytes).map_err(|reason| {
         let what = format!("{} is not a recording of calls: {reason}", shown(&args.calls));
         ToolError::usage(what, "a recording is a list of calls, {\"calls\": [...]}, or one call object a line")
     })?;
     if let Some(old) = &args.against {
         let Some(old_policy) = accepted(old, json, printer)? else { return Ok(Outcome::Findings) };
-        let differences = compare(&old_policy, &policy, &calls);
+        let differences: Vec<Difference> =
+            compare(&old_policy, &policy, calls.iter().map(|call| decode(call))).collect();
         let names = (old.as_str(), args.policy.as_str());
         return show_differences(&differences, calls.len(), names, json, printer);
     }
-    let rows = replay(&policy, &calls, args.timing.unwrap_or(0));
+    let rows = rows(&policy, calls.iter().map(|call| decode(call)), args.timing.unwrap_or(0) as usize);
     if json {
-        printer.json(&json_rows(&rows))?;
+        printer.json(&json_rows(rows))?;
     } else {
-        for (at, row) in rows.iter().enumerate() {
-            show(at + 1, row, printer)?;
+        for (at, row) in rows.enumerate() {
+            show(at + 1, &row, printer)?;
         }
     }
     Ok(Outcome::Clean)
 }
 
-/// Rows are serialised directly, since a JSON value would lose the digits of large integers.
-fn json_rows(rows: &[Row]) -> impl serde::Serialize + '_ {
-    #[derive(serde::Serialize)]
-    struct Document<'r> {
+/// Rows are serialised directly, since a JSON value would lose the digits of large integers, and one by
+/// one as they are decided.
+fn json_rows(rows: impl Iterator<Item = Row>) -> impl Serialize {
+    #[derive(Serialize)]
+    #[serde(bound = "")]
+    struct Document<I: Iterator<Item = Row>> {
         version: u32,
-        verdicts: &'r [Row],
+        #[serde(serialize_with = "sequence")]
+        verdicts: Cell<Option<I>>,
     }
-    Document { version: 1, verdicts: rows }
+    fn sequence<I, S>(rows: &Cell<Option<I>>, serializer: S) -> Result<S::Ok, S::Error>
+    where
+        I: Iterator<Item = Row>,
+        S: Serializer,
+    {
+        serializer.collect_seq(rows.take().into_iter().flatten())
+    }
+    Document { version: 1, verdicts: Cell::new(Some(rows)) }
 }
 
 fn show(number: usize, row: &Row, printer: &mut Printer) -> Result<(), ToolError> {

@@ -168,7 +168,7 @@ actions:
             found(&trace),
             [
                 Found { list: ListId(1), text: 1, at: 0..3, all: vec![1] },
-                Found { list: ListId(0), text: 0, at: 1..2, all: vec![0, 1] },
+                Found { list: ListId(0), text: 1, at: 0..3, all: vec![0, 1] },
             ]
         );
         let failing = session.evidence(&call);

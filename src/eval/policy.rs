@@ -217,7 +217,7 @@ impl Program {
         search.is_some_and(|search| search.is_match(text))
     }
 
-    /// The first text of the list that occurs in `text`, and where.
+    /// The leftmost text of the list that occurs in `text`, and where.
     pub(super) fn find(&self, list: ListId, text: &str) -> Option<(usize, std::ops::Range<usize>)> {
         self.lists.get(list.0 as usize)?.search.as_ref()?.find(text)
     }

@@ -1,6 +1,7 @@
 //! A stable digest of what a policy means: layout, comments and quoting do not change it; names,
-//! order and every expression do.
+//! order and every expression do, and so does the base in which an expression spells a number.
 
+use super::lower::int_literal;
 use crate::policy::{Action, ExprText, Literal, LiteralKind, PolicyFile, Text};
 use crate::syntax::print::print;
 use serde::Serialize;
@@ -82,7 +83,9 @@ fn assignments(all: &[(Text, ExprText)]) -> Vec<(&str, String)> {
 fn init(literal: &Literal) -> Cow<'_, str> {
     match &literal.kind {
         LiteralKind::Bool(value) => value.to_string().into(),
-        LiteralKind::Int(digits) => digits.trim_start_matches('+').into(),
+        LiteralKind::Int(digits) => {
+            int_literal(digits).map_or_else(|| digits.as_str().into(), |value| value.to_string().into())
+        }
         LiteralKind::Text(text) => text.into(),
         LiteralKind::Other => "".into(),
     }

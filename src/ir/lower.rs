@@ -210,8 +210,7 @@ impl Compiler {
 
     fn globs(&mut self, written: &[written::Text]) -> Vec<(Glob, Span)> {
         for text in written {
-            if let (Some(open), Some(_)) = (text.text.find('{'), text.text.find('}')) {
-                let inner = text.text.get(open..).unwrap_or("");
+            if let Some(inner) = alternatives(&text.text) {
                 self.report(
                     Diagnostic::new(
                         Code::PX1008,
@@ -238,10 +237,11 @@ impl Compiler {
         let mut assignments = Vec::with_capacity(written.len());
         for (name, value) in written {
             let Some(var) = scope.globals.state.get(&name.text) else {
-                let help = nearest(&name.text, scope.globals.state.keys().map(String::as_str)).map_or_else(
-                    || format!("declare it: `state: {{{}: {{type: bool, init: false}}}}`", name.text),
-                    |near| format!("did you mean `{near}`?"),
-                );
+                let help =
+                    scope.globals.nearest(&name.text, scope.globals.state.keys().map(String::as_str)).map_or_else(
+                        || format!("declare it: `state: {{{}: {{type: bool, init: false}}}}`", name.text),
+                        |near| format!("did you mean `{near}`?"),
+                    );
                 let what = if scope.args.contains_key(&name.text) {
                     format!("`{}` is an argument: effects assign state variables", name.text)
                 } else {
@@ -315,6 +315,13 @@ impl Compiler {
             );
         }
     }
+}
+
+/// The first `{a,b}` of a glob: alternatives to a shell, plain characters to fnmatch.
+fn alternatives(glob: &str) -> Option<&str> {
+    let start = glob.find('{')?;
+    let length = glob.get(start..)?.find('}')? + 1;
+    glob.get(start..start + length).filter(|inner| inner.contains(','))
 }
 
 fn index(length: usize) -> u32 {

@@ -4,6 +4,7 @@ use super::expr::{ArgId, Context, ExprKind, VarId};
 use super::types::Type;
 use crate::text::suggest::nearest;
 use crate::text::{Code, Diagnostic, Span};
+use std::cell::Cell;
 use std::collections::HashMap;
 
 /// Where an expression stands; it decides which context names exist.
@@ -41,6 +42,18 @@ pub(crate) struct Globals {
     pub(crate) patterns: HashMap<String, Span>,
     /// Every declared argument and the action that declares it.
     pub(crate) args_elsewhere: HashMap<String, (String, Span)>,
+    suggested: Cell<usize>,
+}
+
+/// Names looked up for a did-you-mean; each costs a comparison with every name in scope.
+const MAX_SUGGESTIONS: usize = 100;
+
+impl Globals {
+    /// The candidate nearest to an unknown name, for the first of them.
+    pub(crate) fn nearest<'c>(&self, name: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
+        self.suggested.set(self.suggested.get() + 1);
+        if self.suggested.get() > MAX_SUGGESTIONS { None } else { nearest(name, candidates) }
+    }
 }
 
 /// The names at one place.
@@ -111,9 +124,7 @@ impl Scope<'_> {
             _ => {
                 let contexts = Context::ALL.iter().filter(|context| self.place.has(**context)).map(|c| c.name());
                 let known = self.args.keys().chain(self.globals.state.keys()).map(String::as_str).chain(contexts);
-                let mut known: Vec<&str> = known.collect();
-                known.sort_unstable();
-                nearest(name, known).map(|near| format!("did you mean `{near}`?"))
+                self.globals.nearest(name, known).map(|near| format!("did you mean `{near}`?"))
             }
         };
         let declare = "declare a state variable under `state:` or an argument under the action's `args:`; \

@@ -5,6 +5,7 @@ use super::types::Type;
 use serde::{Serialize, Serializer};
 use std::fmt;
 use std::sync::Arc;
+use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
 
 /// A value that a state variable can hold.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -70,9 +71,21 @@ fn python_repr(text: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     f.write_char(quote)
 }
 
-/// Close to `str.isprintable`: what `escape_debug` shows as itself, spaces other than U+0020 not.
+/// `str.isprintable`, by the general category of a character.
 fn is_printable(c: char) -> bool {
-    c == ' ' || (!c.is_whitespace() && (matches!(c, '"' | '\'') || c.escape_debug().len() == 1))
+    use GeneralCategory as G;
+    c == ' '
+        || !matches!(
+            c.general_category(),
+            G::Control
+                | G::Format
+                | G::Surrogate
+                | G::PrivateUse
+                | G::Unassigned
+                | G::LineSeparator
+                | G::ParagraphSeparator
+                | G::SpaceSeparator
+        )
 }
 
 #[cfg(test)]
@@ -84,6 +97,7 @@ mod tests {
         for (text, spelled) in [
             ("x", "'x'"),
             ("it's", "\"it's\""),
+            ("e\u{301} हिन्दी ❤\u{fe0f}", "'e\u{301} हिन्दी ❤\u{fe0f}'"),
             ("'\"", "'\\'\"'"),
             ("a\\\n\u{1}é\u{a0}\u{200b}", "'a\\\\\\n\\x01é\\xa0\\u200b'"),
         ] {

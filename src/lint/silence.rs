@@ -4,12 +4,10 @@
 use crate::text::suggest::nearest;
 use crate::text::{Code, Diagnostic, Severity, Source, Span};
 use crate::yaml::Comment;
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 struct Silence {
     span: Span,
-    /// Index of the line whose findings it silences.
-    line: usize,
     codes: Vec<Code>,
     reason: bool,
     used: Vec<Code>,
@@ -20,21 +18,19 @@ struct Silence {
 pub fn silence(comments: &[Comment], source: &Source, found: Vec<Diagnostic>) -> Vec<Diagnostic> {
     let mut left = Vec::with_capacity(found.len());
     let mut silences = Vec::new();
-    let line_of = |comment: &Comment| source.line_index(comment.span.start as usize);
-    let own_lines: HashSet<usize> = comments.iter().filter(|comment| comment.own_line).map(line_of).collect();
-    for comment in comments {
-        if let Some(silence) = parse(comment, &own_lines, source, &mut left) {
+    let mut of_line: HashMap<usize, Vec<usize>> = HashMap::new();
+    for (comment, line) in comments.iter().zip(targets(comments, source)) {
+        if let Some(silence) = parse(comment, &mut left) {
+            of_line.entry(line).or_default().push(silences.len());
             silences.push(silence);
         }
     }
-    // Usually a handful of either; a file of silences alone meets no finding to compare with.
     for diagnostic in found {
         let line = source.line_index(diagnostic.primary.span.start as usize);
-        let covering = silences
-            .iter_mut()
-            .find(|silence| silence.line == line && silence.codes.contains(&diagnostic.code))
-            .filter(|_| diagnostic.severity < Severity::Error);
-        match covering {
+        let mut covering = of_line.get(&line).into_iter().flatten();
+        // Only codes of warnings are in a silence's list.
+        let covers = |at: &&usize| silences.get(**at).is_some_and(|silence| silence.codes.contains(&diagnostic.code));
+        match covering.find(covers).and_then(|at| silences.get_mut(*at)) {
             Some(silence) => silence.used.push(diagnostic.code),
             None => left.push(diagnostic),
         }
@@ -45,12 +41,7 @@ pub fn silence(comments: &[Comment], source: &Source, found: Vec<Diagnostic>) ->
     left
 }
 
-fn parse(
-    comment: &Comment,
-    own_lines: &HashSet<usize>,
-    source: &Source,
-    left: &mut Vec<Diagnostic>,
-) -> Option<Silence> {
+fn parse(comment: &Comment, left: &mut Vec<Diagnostic>) -> Option<Silence> {
     let rest = comment.text.strip_prefix("praxiom:")?.trim_start();
     let malformed = |message: &str| {
         Diagnostic::new(Code::PX3012, comment.span, message.to_owned())
@@ -80,17 +71,27 @@ fn parse(
         }
     }
     let reason = !reason.trim_matches([' ', ':', '-']).is_empty();
-    let line = target(comment, own_lines, source);
-    Some(Silence { span: comment.span, line, codes, reason, used: Vec::new() })
+    Some(Silence { span: comment.span, codes, reason, used: Vec::new() })
 }
 
-/// The comment's own line, or below a comment on a line of its own the next line that is none.
-fn target(comment: &Comment, own_lines: &HashSet<usize>, source: &Source) -> usize {
-    let mut line = source.line_index(comment.span.start as usize);
-    while comment.own_line && own_lines.contains(&line) {
-        line += 1;
+/// For each comment the line whose findings it silences: its own, or below a comment on a line of its
+/// own the next line that is none.
+fn targets(comments: &[Comment], source: &Source) -> Vec<usize> {
+    let mut targets = Vec::with_capacity(comments.len());
+    let mut below: Option<(usize, usize)> = None;
+    // From the end, so that a block of comments passes its target upwards.
+    for comment in comments.iter().rev() {
+        let line = source.line_index(comment.span.start as usize);
+        if !comment.own_line {
+            targets.push(line);
+            continue;
+        }
+        let target = below.filter(|(next, _)| *next == line + 1).map_or(line + 1, |(_, target)| target);
+        below = Some((line, target));
+        targets.push(target);
     }
-    line
+    targets.reverse();
+    targets
 }
 
 fn judge(silence: &Silence, left: &mut Vec<Diagnostic>) {

@@ -1,9 +1,10 @@
 //! The same calls through two policies: where the verdicts differ.
 
-use super::run::{Row, replay};
+use super::run::{Row, rows};
 use crate::eval::Policy;
 use crate::recording::Recorded;
 use serde::Serialize;
+use std::borrow::Borrow;
 
 /// A call on which two policies disagree.
 #[derive(Clone, Debug, Serialize)]
@@ -23,14 +24,17 @@ pub struct Side {
 }
 
 /// Each policy replays the calls in a session of its own, so a difference can have later ones follow.
-#[must_use]
-pub fn compare(old: &Policy, new: &Policy, calls: &[Recorded]) -> Vec<Difference> {
-    let side = |row: &Row| Side { verdict: row.verdict, reason: row.reason.clone() };
-    replay(old, calls, 0)
-        .iter()
-        .zip(&replay(new, calls, 0))
-        .enumerate()
-        .filter(|(_, (old, new))| old.verdict != new.verdict)
-        .map(|(at, (old, new))| Difference { call: at + 1, tool: new.tool.clone(), old: side(old), new: side(new) })
-        .collect()
+pub fn compare<C: Borrow<Recorded>>(
+    old: &Policy,
+    new: &Policy,
+    calls: impl IntoIterator<Item = C> + Clone,
+) -> impl Iterator<Item = Difference> {
+    let side = |row: Row| Side { verdict: row.verdict, reason: row.reason };
+    let pairs = rows(old, calls.clone(), 0).zip(rows(new, calls, 0)).enumerate();
+    pairs.filter(|(_, (old, new))| old.verdict != new.verdict).map(move |(at, (old, new))| Difference {
+        call: at + 1,
+        tool: new.tool.clone(),
+        old: side(old),
+        new: side(new),
+    })
 }

@@ -3,6 +3,7 @@
 use crate::eval::{Failed, Policy, Session, Value, Verdict};
 use crate::recording::{Record, Recorded};
 use serde::{Serialize, Serializer};
+use std::borrow::Borrow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -84,11 +85,21 @@ fn failed<S: Serializer>(failed: &[Failed], serializer: S) -> Result<S::Ok, S::E
 /// the state before it, to measure.
 #[must_use]
 pub fn replay(policy: &Policy, calls: &[Recorded], timing: usize) -> Vec<Row> {
-    let mut session = policy.session();
-    calls.iter().map(|call| row(&mut session, call, timing)).collect()
+    rows(policy, calls, timing).collect()
 }
 
-pub(super) fn row(session: &mut Session, recorded: &Recorded, timing: usize) -> Row {
+/// As [`replay`], but each call is read and decided when its row is asked for: all rows of a long
+/// recording take many times its size.
+pub fn rows<C: Borrow<Recorded>>(
+    policy: &Policy,
+    calls: impl IntoIterator<Item = C>,
+    timing: usize,
+) -> impl Iterator<Item = Row> {
+    let mut session = policy.session();
+    calls.into_iter().map(move |call| row(&mut session, call.borrow(), timing))
+}
+
+fn row(session: &mut Session, recorded: &Recorded, timing: usize) -> Row {
     let record = match recorded {
         Recorded::Call(record) => record,
         Recorded::Malformed { tool, reason } => {

@@ -18,7 +18,7 @@ const LONG_LINE: usize = 500;
 #[must_use]
 pub fn render(diagnostic: &Diagnostic, sources: &Sources, colour: bool) -> String {
     let spans = std::iter::once(&diagnostic.primary).chain(&diagnostic.secondary).map(|label| label.span);
-    if spans.into_iter().any(|span| touches_long_line(span, sources)) {
+    if spans.into_iter().any(|span| touches_odd_line(span, sources)) {
         return excerpt(diagnostic, sources);
     }
     let mut bytes = Vec::new();
@@ -67,10 +67,11 @@ fn visible(span: Span, sources: &Sources) -> Range<usize> {
     }
 }
 
-fn touches_long_line(span: Span, sources: &Sources) -> bool {
+fn touches_odd_line(span: Span, sources: &Sources) -> bool {
     let Some(source) = sources.get(span.file) else { return true };
     let line = source.line(source.line_index(span.start as usize));
-    line.is_none_or(|line| line.len() > LONG_LINE)
+    // The renderer copies lines as they are, and a terminal obeys control characters.
+    line.is_none_or(|line| line.len() > LONG_LINE || line.contains(|c: char| c.is_control() && c != '\t'))
 }
 
 /// The finding with the few characters around its place.
@@ -102,8 +103,7 @@ fn around(source: &Source, span: Span) -> String {
     let tail: String =
         text.get(span.end as usize..).unwrap_or("").chars().take(WIDTH).take_while(|c| *c != '\n').collect();
     let head: String = head.into_iter().collect();
-    // Whatever a file holds, a terminal gets no control characters.
-    format!("…{head}>>>{here}<<<{tail}…").replace('\r', "").replace(char::is_control, "\u{fffd}")
+    crate::text::visible(&format!("…{head}>>>{here}<<<{tail}…").replace('\r', ""))
 }
 
 /// Our sources as codespan reads files.

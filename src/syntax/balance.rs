@@ -47,6 +47,8 @@ pub(crate) fn balance(
             prefixes = 0;
         } else {
             match lexed.token {
+                // `a == not b == not c …` nests to the right.
+                Token::Not if out.last().is_some_and(|last| last.token.compares()) => depth += 1,
                 Token::Not => prefixes += 1,
                 Token::Minus | Token::Plus if !after_value => prefixes += 1,
                 // `a if b else c if d else …` nests to the right.

@@ -304,6 +304,7 @@ mod tests {
             "not ".repeat(20_000) + "a",
             "-".repeat(9_999) + "n",
             "a if b else ".repeat(9_999) + "c",
+            "a == not ".repeat(50_000) + "a",
         ] {
             let found = complaints(&deep);
             assert_eq!(found.len(), 1);

@@ -75,6 +75,10 @@ impl Token {
         )
     }
 
+    pub(crate) fn compares(&self) -> bool {
+        matches!(self, Self::Lt | Self::Le | Self::Gt | Self::Ge | Self::EqEq | Self::Ne)
+    }
+
     /// The bracket that closes this one.
     pub(crate) fn closing(&self) -> Option<Self> {
         match self {

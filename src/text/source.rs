@@ -15,7 +15,11 @@ pub struct Source {
     name: String,
     text: String,
     line_starts: Vec<usize>,
+    /// Characters before every [`STEP`]th byte, so that a column of a long line is found at once.
+    characters: Vec<usize>,
 }
+
+const STEP: usize = 1024;
 
 impl Source {
     #[must_use]
@@ -29,7 +33,13 @@ impl Source {
                 line_starts.push(at + 1);
             }
         }
-        Self { name: name.into(), text, line_starts }
+        let mut characters = Vec::with_capacity(bytes.len() / STEP + 1);
+        let mut count = 0;
+        for block in bytes.chunks(STEP) {
+            characters.push(count);
+            count += block.iter().filter(|byte| begins_character(**byte)).count();
+        }
+        Self { name: name.into(), text, line_starts, characters }
     }
 
     #[must_use]
@@ -74,12 +84,22 @@ impl Source {
         (index, self.text.get(start..offset).unwrap_or(""))
     }
 
+    /// Characters before a byte.
+    fn characters_before(&self, offset: usize) -> usize {
+        let counted = self.characters.get(offset / STEP).copied().unwrap_or(0);
+        let block = self.text.as_bytes().get(offset / STEP * STEP..offset).unwrap_or_default();
+        counted + block.iter().filter(|byte| begins_character(**byte)).count()
+    }
+
     #[must_use]
     pub fn line_column(&self, offset: usize) -> LineColumn {
-        let (index, before) = self.before_on_line(offset);
+        let offset = floor_char_boundary(&self.text, offset);
+        let index = self.line_index(offset);
+        let start = self.line_starts.get(index).copied().unwrap_or(0);
         // A byte order mark has no width for a person.
-        let column = before.chars().filter(|c| *c != '\u{feff}').count() + 1;
-        LineColumn { line: index + 1, column }
+        let mark = usize::from(index == 0 && offset > 0 && self.text.starts_with('\u{feff}'));
+        let before = self.characters_before(offset).saturating_sub(self.characters_before(start));
+        LineColumn { line: index + 1, column: before.saturating_sub(mark) + 1 }
     }
 
     /// Line and column from 0, the column in UTF-16 units, as editors count.
@@ -102,6 +122,10 @@ impl Source {
         }
         start + text.len()
     }
+}
+
+fn begins_character(byte: u8) -> bool {
+    byte & 0xC0 != 0x80
 }
 
 fn floor_char_boundary(text: &str, offset: usize) -> usize {
@@ -155,6 +179,16 @@ mod tests {
         assert_eq!(source.line_column(c), LineColumn { line: 3, column: 1 });
         assert_eq!(source.line(0), Some("é日😀x"));
         assert_eq!(source.line_column(source.text().len()), LineColumn { line: 3, column: 2 });
+    }
+
+    #[test]
+    fn columns_of_long_lines() {
+        let source = Source::new("p.yaml", "é😀".repeat(2000) + "\n" + &"日".repeat(3000));
+        for (offset, line, column) in [(0, 1, 1), (6 * 1999, 1, 3999), (12_000, 1, 4001), (12_001 + 3 * 2500, 2, 2501)]
+        {
+            assert_eq!(source.line_column(offset), LineColumn { line, column });
+        }
+        assert_eq!(source.line_column(usize::MAX), LineColumn { line: 2, column: 3001 });
     }
 
     #[test]

@@ -16,7 +16,8 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
             let length = folded.chars().count().max(candidate.chars().count());
             *distance <= (length / 3).max(1)
         })
-        .min_by_key(|(distance, _)| *distance)
+        // Of two equally near the first in order, whatever the order of the candidates.
+        .min()
         .map(|(_, candidate)| candidate)
 }
 

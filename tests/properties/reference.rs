@@ -26,12 +26,12 @@ pub(crate) fn evaluate(expr: &Expr, names: &Names) -> Result<Value, IntError> {
         ExprKind::Int { digits, radix } => Value::Int(BigInt::parse_bytes(digits.as_bytes(), *radix).unwrap()),
         ExprKind::Text(text) => Value::Str(text.clone()),
         ExprKind::Name(name) => names[name].clone(),
-        ExprKind::Not(inner) => Value::Bool(!bool(run(inner)?)),
+        ExprKind::Not(inner) => Value::Bool(!bool(&run(inner)?)),
         ExprKind::Sign(Sign::Plus, inner) => run(inner)?,
         ExprKind::Sign(Sign::Minus, inner) => Value::Int(-int(run(inner)?)),
         ExprKind::And(all) => {
             for operand in all {
-                if !bool(run(operand)?) {
+                if !bool(&run(operand)?) {
                     return Ok(Value::Bool(false));
                 }
             }
@@ -39,7 +39,7 @@ pub(crate) fn evaluate(expr: &Expr, names: &Names) -> Result<Value, IntError> {
         }
         ExprKind::Or(all) => {
             for operand in all {
-                if bool(run(operand)?) {
+                if bool(&run(operand)?) {
                     return Ok(Value::Bool(true));
                 }
             }
@@ -81,8 +81,8 @@ pub(crate) fn evaluate(expr: &Expr, names: &Names) -> Result<Value, IntError> {
             Value::Int(total)
         }
         ExprKind::Call { name, args, .. } => match (name.as_str(), args.as_slice()) {
-            ("implies", [a, b]) => Value::Bool(!bool(run(a)?) || bool(run(b)?)),
-            ("ite", [c, a, b]) => run(if bool(run(c)?) { a } else { b })?,
+            ("implies", [a, b]) => Value::Bool(!bool(&run(a)?) || bool(&run(b)?)),
+            ("ite", [c, a, b]) => run(if bool(&run(c)?) { a } else { b })?,
             ("startswith", [s, p]) => Value::Bool(str(run(s)?).starts_with(&str(run(p)?))),
             ("endswith", [s, p]) => Value::Bool(str(run(s)?).ends_with(&str(run(p)?))),
             ("contains", [s, sub]) => Value::Bool(str(run(s)?).contains(&str(run(sub)?))),
@@ -107,8 +107,8 @@ fn texts(list: &Expr) -> impl Iterator<Item = &str> {
     })
 }
 
-fn bool(value: Value) -> bool {
-    if let Value::Bool(value) = value { value } else { panic!("{value:?} is no bool") }
+fn bool(value: &Value) -> bool {
+    if let Value::Bool(value) = value { *value } else { panic!("{value:?} is no bool") }
 }
 
 fn int(value: Value) -> BigInt {
@@ -189,7 +189,7 @@ impl Session<'_> {
                     Ok(Value::Bool(true)) => {}
                     Ok(_) => guards.push(Failure::Guard { action, guard }),
                     Err(reason) => {
-                        errors.push(Failure::Evaluation { rule: Rule::Guard { action, guard }, reason: reason.into() })
+                        errors.push(Failure::Evaluation { rule: Rule::Guard { action, guard }, reason: reason.into() });
                     }
                 }
             }

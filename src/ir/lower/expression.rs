@@ -10,7 +10,6 @@ use crate::ir::scope::Scope;
 use crate::ir::types::Type;
 use crate::syntax::ast::{self, CompareOp, ExprKind as Ast, Sign};
 use crate::syntax::print::print;
-use crate::text::suggest::nearest;
 use crate::text::{Code, Diagnostic, Span};
 use std::fmt;
 
@@ -351,14 +350,12 @@ impl<'a, 'g> Lowering<'a, 'g> {
     }
 
     fn unknown_list(&mut self, name: &str, span: Span, function: &str) {
-        let mut names: Vec<&str> = self.lists.names().collect();
-        names.sort_unstable();
         let diagnostic = if let Some(var) = self.scope.globals.state.get(name) {
             Diagnostic::new(Code::PX2005, span, format!("`{name}` is a state variable, not a pattern list"))
                 .also(var.span, "declared here")
                 .help(format!("for a text in a variable write `contains(s, {name})` or `s == {name}`"))
         } else {
-            let help = nearest(name, names.iter().copied()).map_or_else(
+            let help = self.scope.globals.nearest(name, self.lists.names()).map_or_else(
                 || format!("declare it: `patterns: {{{name}: [text, …]}}`"),
                 |near| format!("did you mean `{near}`?"),
             );
