@@ -21,9 +21,15 @@ test: z3 lint
 lint: z3
 	$(CARGO) fmt --check
 	$(CARGO) clippy --all-targets -- -D warnings
+	$(CARGO) check --quiet --no-default-features
 
 bench: z3
 	$(CARGO) bench
+
+# A system's Z3 is named by its own version, not by the wheel's of `.cargo/config.toml`.
+ifneq ($(wildcard .z3/system),)
+export Z3_SYS_Z3_VERSION := $(shell cat .z3/system)
+endif
 
 # Z3 comes out of the z3-solver wheel: the systems in use ship one that is too old. A newer one that
 # pkg-config knows is used instead.
@@ -32,9 +38,12 @@ z3: .z3/lib/.ready
 
 .z3/lib/.ready: .ci/z3-solver.txt
 	@rm -rf .z3 && mkdir -p .z3/lib
+	@$(PYTHON) -m pip --version >/dev/null 2>&1 || pkg-config --atleast-version=$(Z3_MINIMUM) z3 2>/dev/null || \
+	    { echo "z3: $(PYTHON) has no pip: install it (Debian: apt-get install python3-pip)"; exit 1; }
 	@if pkg-config --atleast-version=$(Z3_MINIMUM) z3 2>/dev/null; then \
 	    echo "z3: using the system's $$(pkg-config --modversion z3)"; \
 	    ln -s "$$(pkg-config --variable=libdir z3)"/libz3.* .z3/lib/; \
+	    pkg-config --modversion z3 > .z3/system; \
 	else \
 	    echo "z3: fetching the z3-solver wheel"; \
 	    $(PYTHON) -m pip download --quiet --no-deps --only-binary=:all: --require-hashes -r .ci/z3-solver.txt -d .z3 && \

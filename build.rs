@@ -21,7 +21,8 @@ fn link_z3() {
     }
     let Ok(folder) = env::var("Z3_LIBRARY_PATH_OVERRIDE") else { return };
     if Path::new(&folder).is_dir() {
-        println!("cargo:rustc-link-arg=-Wl,-rpath,{folder}");
+        // Beside the binary first, for one that was moved together with its library.
+        println!("cargo:rustc-link-arg=-Wl,-rpath,$ORIGIN:$ORIGIN/../lib:{folder}");
     } else if env::var_os("Z3_NO_PKG_CONFIG").is_some() {
         println!("cargo::error=Z3 is not here yet: run `make z3`, which fetches it into {folder}");
     }

@@ -31,7 +31,21 @@ impl Catalogue {
         })?;
         let refuse =
             |message: &str, help: &str| Box::new(Diagnostic::new(Code::PX6001, whole, message.to_owned()).help(help));
-        let member = |name| value.as_object().and_then(|object| object.get(name));
+        let outer = |name| value.as_object().and_then(|object| object.get(name));
+        // A saved JSON-RPC answer holds the list in its `result`.
+        let inner = outer("result").filter(|_| outer("jsonrpc").is_some()).unwrap_or(&value);
+        let member = |name| inner.as_object().and_then(|object| object.get(name));
+        if member("nextCursor").is_some_and(|cursor| *cursor != Json::Null) {
+            return Err(refuse(
+                "the list is one page of several: it has a `nextCursor`",
+                "ask for the other pages too and join their `tools`",
+            ));
+        }
+        if let Some(version) = member("version").filter(|_| member("servers").is_some())
+            && !matches!(version, Json::Number(number) if number.spelling() == "1")
+        {
+            return Err(refuse("the lock is of a version that this praxiom does not read", "it reads version 1"));
+        }
         match (member("servers"), member("tools"), server) {
             (Some(servers), _, None) => self.lock(servers, whole),
             (Some(_), _, Some(_)) => {

@@ -20,6 +20,8 @@ enum Outcome {
     Clean,
     /// An error-level finding: rejected, test failed, difference.
     Findings,
+    /// A bug of ours.
+    Internal,
 }
 
 /// Policy for AI agents: proven before it runs, enforced while it runs.
@@ -50,7 +52,8 @@ fn version() -> &'static str {
     })
 }
 
-/// Runs the command line of this process and gives its exit code: 0 clean, 1 findings, 2 could not run.
+/// Runs the command line of this process and gives its exit code: 0 clean, 1 findings, 2 could not run,
+/// 101 a bug of ours.
 #[must_use]
 pub fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
@@ -66,6 +69,7 @@ pub fn main() -> ExitCode {
     match outcome {
         Ok(Outcome::Clean) => ExitCode::SUCCESS,
         Ok(Outcome::Findings) => ExitCode::from(1),
+        Ok(Outcome::Internal) => ExitCode::from(101),
         Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,
         Err(error) => {
             let _ = printer.remark(format!("{:?}", miette::Report::new(error)).trim_end());

@@ -30,7 +30,7 @@ pub fn lint(file: &PolicyFile, policy: &Policy, catalogue: Option<&Catalogue>) -
     command_line::check(typed, &mut found);
     json_text::check(typed, &mut found);
     if let Some(catalogue) = catalogue {
-        tools::check(typed, catalogue, file.span, &mut found);
+        tools::check(typed, catalogue, file.default_span, &mut found);
     }
     found
 }

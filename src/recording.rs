@@ -11,6 +11,18 @@ pub use split::split;
 /// A longer call is refused, as a longer message is.
 pub const MAX_CALL_BYTES: usize = 8 * 1024 * 1024;
 
+/// Keys that a call is often given by mistake, and the ones that are meant.
+const SLIPS: [(&str, &str); 8] = [
+    ("args", "arguments"),
+    ("argument", "arguments"),
+    ("params", "arguments"),
+    ("input", "arguments"),
+    ("results", "result"),
+    ("output", "result"),
+    ("server", "upstream"),
+    ("isError", "is_error"),
+];
+
 /// One entry of a recording.
 #[derive(Clone, Debug)]
 pub enum Recorded {
@@ -82,6 +94,12 @@ pub fn decode(bytes: &[u8]) -> Recorded {
     let tool = object.get("tool").and_then(Json::as_str).map(str::to_owned);
     let malformed = |reason: &str| Recorded::Malformed { tool: tool.clone(), reason: reason.to_owned() };
     let Some(name) = tool.clone() else { return malformed("`tool` is missing or no text") };
+    // A misspelt key would leave the call without what it says.
+    for (wrong, right) in SLIPS {
+        if object.get(wrong).is_some() && object.get(right).is_none() {
+            return malformed(&format!("`{wrong}` is no key of a call; write `{right}`"));
+        }
+    }
     let upstream = match object.get("upstream") {
         None | Some(Json::Null) => upstream_of(&name).to_owned(),
         Some(Json::String(upstream)) => upstream.clone(),
@@ -136,6 +154,7 @@ mod tests {
             ),
             ("{\"tool\":\"a\"}\n\nnonsense\n{\"tool\":\"b\",\"arguments\":{\"calls\":[]}}", vec!["a", "!", "b"]),
             (r#"{"tool":"a","arguments":{"x":1,"x":2}}"#, vec!["!a"]),
+            (r#"{"tool":"a","args":{"x":1}}"#, vec!["!a"]),
             (r#"[{"tool":"a","arguments":{"x":"\ud800"}},3,{"tool":"]"}]"#, vec!["!a", "!", "]"]),
         ] {
             assert_eq!(names(text), expected, "{text}");

@@ -9,7 +9,7 @@ pub mod suggest;
 mod visible;
 
 pub use code::{Code, Severity};
-pub use diagnostic::{Diagnostic, Label, sort_diagnostics};
+pub use diagnostic::{Diagnostic, Label, limit_diagnostics, sort_diagnostics};
 pub use source::{LineColumn, Source, Sources};
 pub use span::{FileId, Span};
-pub use visible::visible;
+pub use visible::{is_invisible, visible};

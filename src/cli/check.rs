@@ -10,7 +10,7 @@ use crate::eval::Compiled;
 use crate::lint;
 use crate::report::json::{FileReport, document};
 use crate::report::{count, tally};
-use crate::text::{Code, Diagnostic, FileId, Sources, sort_diagnostics};
+use crate::text::{Code, Diagnostic, FileId, Sources, limit_diagnostics, sort_diagnostics};
 use clap::ValueEnum;
 
 /// Tool lists beyond this are refused.
@@ -54,9 +54,20 @@ pub(super) fn run(args: &Args, printer: &mut Printer) -> Result<Outcome, ToolErr
     let mut diagnostics = Vec::new();
     let catalogue = catalogue(&args.tools, &mut sources, &mut diagnostics)?;
     let (mut unreadable, _) = count(&diagnostics);
+    if args.policies.iter().filter(|path| *path == "-").count() > 1 {
+        return Err(ToolError::usage("standard input is named twice", "name `-` once, and files for the others"));
+    }
     let mut files = Vec::new();
+    let mut failed_to_run = None;
     for path in &args.policies {
-        let compiled = compile(path, &mut sources)?;
+        let compiled = match compile(path, &mut sources) {
+            Ok(compiled) => compiled,
+            Err(error) => {
+                // The other files are checked all the same; the first such error ends the run.
+                failed_to_run = failed_to_run.or(Some(error));
+                continue;
+            }
+        };
         let digest = compiled.policy.as_ref().map(|policy| policy.digest().to_owned());
         let file = sources.iter().last().map_or(FileId(0), |(id, _)| id);
         let found = staged(compiled, file, &sources, catalogue.as_ref(), args.stage);
@@ -71,11 +82,17 @@ pub(super) fn run(args: &Args, printer: &mut Printer) -> Result<Outcome, ToolErr
     } else {
         printer.findings(&diagnostics, &sources, args.format)?;
     }
+    if let Some(error) = failed_to_run {
+        return Err(error);
+    }
     if args.format == Format::Human {
         let what =
             if let [only] = args.policies.as_slice() { shown(only) } else { format!("{} policies", files.len()) };
         let told = tally(&diagnostics).unwrap_or_else(|| "no findings".to_owned());
         printer.remark(&format!("{what}: {told}"))?;
+    }
+    if diagnostics.iter().any(|diagnostic| diagnostic.code == Code::PX9001) {
+        return Ok(Outcome::Internal);
     }
     let failed = files.iter().any(|file| file.errors > 0);
     Ok(if failed { Outcome::Findings } else { Outcome::Clean })
@@ -100,6 +117,7 @@ fn staged(
             }
         }
     }
+    limit_diagnostics(&mut found);
     sort_diagnostics(&mut found);
     found
 }

@@ -13,6 +13,9 @@ pub(crate) enum ToolError {
     #[error("{path}: there is no such policy")]
     #[diagnostic(help("{test} tests it; `policy` there is a path from the folder of the test file"))]
     NoPolicy { path: String, test: String },
+    #[error("{path} is a folder")]
+    #[diagnostic(help("name a file; a shell lists those of a folder: {path}/*.yaml"))]
+    Folder { path: String },
     #[error("{path} cannot be read")]
     Unreadable {
         path: String,

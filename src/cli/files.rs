@@ -16,7 +16,10 @@ pub(crate) fn read_bytes(path: &str, limit: usize) -> Result<Vec<u8>, ToolError>
             io::ErrorKind::NotFound => ToolError::Missing { path: shown(path) },
             _ => unreadable(source),
         })?;
-        file.take(most).read_to_end(&mut bytes).map_err(unreadable)?;
+        file.take(most).read_to_end(&mut bytes).map_err(|source| match source.kind() {
+            io::ErrorKind::IsADirectory => ToolError::Folder { path: shown(path) },
+            _ => unreadable(source),
+        })?;
     }
     if bytes.len() > limit {
         return Err(ToolError::TooLarge { path: shown(path), limit });
@@ -37,5 +40,5 @@ pub(crate) fn read_text(path: &str, limit: usize) -> Result<String, ToolError> {
 
 /// A path as messages name it.
 pub(crate) fn shown(path: &str) -> String {
-    if path == "-" { "<stdin>".to_owned() } else { path.to_owned() }
+    if path == "-" { "<stdin>".to_owned() } else { crate::text::visible(path) }
 }

@@ -7,9 +7,11 @@ use super::observe::changes;
 use super::run::{Env, Trace, Val};
 use super::session::Session;
 use super::verdict::{Failure, Rule};
-use crate::ir::{Expr, ExprKind, ListId, Value};
+use crate::ir::{Context, Expr, ExprKind, ListId, Value};
 use crate::text::Span;
+use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// One rule and its evaluation.
 #[derive(Clone, Debug)]
@@ -86,6 +88,7 @@ pub(super) fn trace_answer(session: &Session, call: &Call<'_>, answer: Answer<'_
 #[derive(Default)]
 struct Recorder {
     rules: Vec<RuleEvidence>,
+    texts: HashMap<Context, Arc<str>>,
     found: Option<Found>,
 }
 
@@ -112,7 +115,14 @@ impl Trace for Recorder {
     fn value(&mut self, expr: &Expr, value: &Val<'_>) {
         let found = self.found.take();
         if let Some(rule) = self.rules.last_mut() {
-            rule.steps.push(Step { span: expr.span, value: value.to_value(), found });
+            // The texts of a call are long and read often: each is kept once.
+            let value = match (&expr.kind, value) {
+                (ExprKind::Context(context), Val::Str(text)) => {
+                    Value::Str(Arc::clone(self.texts.entry(*context).or_insert_with(|| Arc::from(*text))))
+                }
+                _ => value.to_value(),
+            };
+            rule.steps.push(Step { span: expr.span, value, found });
         }
     }
 

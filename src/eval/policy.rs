@@ -7,12 +7,9 @@ use super::verdict::{Rule, Undefined};
 use crate::ir::{self, ExprKind, Glob, Int, ListId, Value};
 use crate::json::Json;
 use crate::policy::{PolicyFile, decode};
-use crate::text::{Code, Diagnostic, FileId, Span};
+use crate::text::{Code, Diagnostic, FileId, Span, limit_diagnostics};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-
-/// Problems reported for one policy, errors first; nobody reads more.
-const MAX_DIAGNOSTICS: usize = 1000;
 
 /// A policy that is ready to decide. Cheap to clone; sessions share it.
 #[derive(Clone, Debug)]
@@ -75,10 +72,7 @@ impl Policy {
                 }
             }
         }
-        if diagnostics.len() > MAX_DIAGNOSTICS {
-            diagnostics.sort_by_key(|diagnostic| !diagnostic.is_error());
-            diagnostics.truncate(MAX_DIAGNOSTICS);
-        }
+        limit_diagnostics(&mut diagnostics);
         Compiled { file: Some(written), policy, diagnostics }
     }
 
@@ -148,11 +142,19 @@ impl Policy {
     }
 }
 
-/// An ambiguous scalar is read as a text; that it then has the wrong type is no news.
+/// Drops what only follows from another finding. An ambiguous scalar is read as a text, and a broken
+/// alias or tag as nothing: that this has the wrong type is no news. And a policy with a broken part may
+/// well be one that denies.
 fn forget_echoes(diagnostics: &mut Vec<Diagnostic>) {
-    let ambiguous: HashSet<Span> =
-        diagnostics.iter().filter(|d| d.code == Code::PX0003).map(|d| d.primary.span).collect();
-    diagnostics.retain(|d| d.code < Code::PX1001 || !ambiguous.contains(&d.primary.span));
+    let broken: HashSet<Span> = diagnostics
+        .iter()
+        .filter(|d| matches!(d.code, Code::PX0003 | Code::PX0008 | Code::PX0009))
+        .flat_map(|d| [d.primary.span, d.primary.span.at_end()])
+        .collect();
+    diagnostics.retain(|d| d.code < Code::PX1001 || !broken.contains(&d.primary.span));
+    if diagnostics.iter().any(|d| d.is_error() && d.code != Code::PX2012) {
+        diagnostics.retain(|d| d.code != Code::PX2012);
+    }
 }
 
 impl Program {

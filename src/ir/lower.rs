@@ -226,6 +226,7 @@ impl Compiler {
             if glob.is_empty() {
                 self.report(
                     Diagnostic::new(Code::PX1008, *span, format!("no name can match `{}`", glob.text()))
+                        .warning()
                         .help("a class such as `[z-a]` is empty: write the smaller character first"),
                 );
             }
@@ -273,7 +274,15 @@ impl Compiler {
         ty: Type,
         what: fmt::Arguments<'_>,
     ) -> Option<super::Expr> {
-        Lowering::new(&mut self.diagnostics, &mut self.lists, scope).expect(&written.expr, ty, what)
+        let before = self.diagnostics.len();
+        let lowered = Lowering::new(&mut self.diagnostics, &mut self.lists, scope).expect(&written.expr, ty, what);
+        if !written.sound {
+            // The form is wrong, so the types of what was guessed say nothing.
+            let found = self.diagnostics.split_off(before);
+            let telling = |d: &Diagnostic| !matches!(d.code, Code::PX2003 | Code::PX2004);
+            self.diagnostics.extend(found.into_iter().filter(telling));
+        }
+        lowered
     }
 
     /// Two guards with one label could not be told apart in a denial.

@@ -18,7 +18,11 @@ pub(super) fn check(policy: &Policy, found: &mut Vec<Diagnostic>) {
             Constant::Is(true) => (
                 format!("this {what} always holds"),
                 "it looks like protection and refuses nothing",
-                "remove it, or compare with something that changes: state, an argument, `call.text`",
+                if what == "guard" {
+                    "remove it, or compare with something that changes: state, an argument, `call.text`"
+                } else {
+                    "remove it, or let it read a state variable that effects change"
+                },
             ),
             Constant::Is(false) => (
                 format!("this {what} never holds"),

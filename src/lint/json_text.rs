@@ -16,8 +16,12 @@ fn look(policy: &Policy, node: &Expr, found: &mut Vec<Diagnostic>) {
     match &node.kind {
         ExprKind::Contains(pair) => {
             let [subject, needle] = pair.as_ref();
-            if context(subject) == Some(Context::Result) {
-                literal(needle, Context::Result, found);
+            // A plain literal in the plain payload is an error already.
+            let plain = |expr: &Expr| matches!(expr.kind, ExprKind::Context(_) | ExprKind::Str(_));
+            if let Some(context) = context(subject)
+                && !(context == Context::Payload && plain(subject) && plain(needle))
+            {
+                literal(needle, context, found);
             }
         }
         ExprKind::StartsWith(pair) => {
@@ -59,7 +63,7 @@ fn look(policy: &Policy, node: &Expr, found: &mut Vec<Diagnostic>) {
         ExprKind::Matches(subject, list) | ExprKind::Member(subject, list) => {
             let matches = matches!(node.kind, ExprKind::Matches(..));
             let Some(context) = context(subject) else { return };
-            if matches && context == Context::Payload {
+            if matches && matches!(subject.kind, ExprKind::Context(Context::Payload)) {
                 return;
             }
             for (text, span) in policy.list(*list).map(|list| list.texts.as_slice()).unwrap_or_default() {
@@ -72,15 +76,25 @@ fn look(policy: &Policy, node: &Expr, found: &mut Vec<Diagnostic>) {
 
 /// The subject, if it is JSON text or may be.
 fn context(subject: &Expr) -> Option<Context> {
-    match subject.kind {
-        ExprKind::Context(context @ (Context::Payload | Context::Result)) => Some(context),
+    match &subject.kind {
+        ExprKind::Context(context @ (Context::Payload | Context::Result)) => Some(*context),
+        ExprKind::Ite(three) => {
+            let [_, a, b] = three.as_ref();
+            context(a).or_else(|| context(b))
+        }
         _ => None,
     }
 }
 
 fn literal(expr: &Expr, context: Context, found: &mut Vec<Diagnostic>) {
-    if let ExprKind::Str(text) = &expr.kind {
-        report(text, expr.span, context, found);
+    match &expr.kind {
+        ExprKind::Str(text) => report(text, expr.span, context, found),
+        ExprKind::Ite(three) => {
+            let [_, a, b] = three.as_ref();
+            literal(a, context, found);
+            literal(b, context, found);
+        }
+        _ => {}
     }
 }
 

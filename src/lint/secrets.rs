@@ -69,7 +69,7 @@ fn report(texts: &[(&str, Span)], list: Option<&str>, found: &mut Vec<Diagnostic
     let mut cased = Vec::new();
     for (text, span) in texts {
         let lower = text.to_lowercase();
-        if !NAMES.iter().any(|name| lower.contains(name)) {
+        if !names_secret(&lower) {
             continue;
         }
         let bare = text.trim_start_matches(['/', '\\']);
@@ -83,12 +83,12 @@ fn report(texts: &[(&str, Span)], list: Option<&str>, found: &mut Vec<Diagnostic
     }
     let Some((first, span)) = slashed.first().or(cased.first()).copied() else { return };
     let mut missed = Vec::new();
-    if let Some((text, _)) = slashed.first() {
-        missed.push(format!("the relative path {}", quoted(text.trim_start_matches(['/', '\\']))));
+    if slashed.iter().any(|(text, _)| *text == first) {
+        missed.push(format!("the relative path {}", quoted(first.trim_start_matches(['/', '\\']))));
     }
-    if let Some((text, _)) = cased.first() {
-        let other = if **text == text.to_uppercase() { text.to_lowercase() } else { text.to_uppercase() };
-        missed.push(format!("the spelling {}", quoted(&other)));
+    if cased.iter().any(|(text, _)| *text == first) {
+        let upper = first.to_uppercase();
+        missed.push(format!("the spelling {}", quoted(&if *first == upper { first.to_lowercase() } else { upper })));
     }
     let missed = missed.join(" and ");
     let message = match list {
@@ -102,11 +102,25 @@ fn report(texts: &[(&str, Span)], list: Option<&str>, found: &mut Vec<Diagnostic
         let shown: Vec<&str> = others.iter().copied().take(6).collect();
         let more = others.len().saturating_sub(shown.len());
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        diagnostic = diagnostic.note(format!("likewise {}{more}", list_names(shown, "and")));
+        diagnostic =
+            diagnostic.note(format!("others of the list miss spellings too: {}{more}", list_names(shown, "and")));
     }
+    let slash = if slashed.is_empty() { "" } else { "drop the leading slash, and " };
     found.push(
         diagnostic
             .note("macOS and Windows open `.ENV` as `.env`, and an agent may name a file without its folder")
-            .help("drop the leading slash, and list the name in lower and in upper case; or allow known-good paths instead"),
+            .help(format!(
+                "{slash}list the name in lower and in upper case; or allow known-good paths instead of refusing bad ones"
+            )),
     );
+}
+
+/// Whether the text names such a file: the name ends there, so that `.environment` is none.
+fn names_secret(text: &str) -> bool {
+    NAMES.iter().any(|name| {
+        text.match_indices(name).any(|(at, _)| {
+            let next = text.get(at + name.len()..).and_then(|rest| rest.chars().next());
+            next.is_none_or(|next| !next.is_alphanumeric()) || matches!(*name, "secret")
+        })
+    })
 }

@@ -44,6 +44,7 @@ impl Decoder {
         let mut policy = PolicyFile {
             span: root.span,
             default: Default::Allow,
+            default_span: root.span.at_start(),
             patterns: Vec::new(),
             state: Vec::new(),
             invariants: Vec::new(),
@@ -51,6 +52,7 @@ impl Decoder {
             comments: Vec::new(),
         };
         if let Some(node) = fields.get("default") {
+            policy.default_span = node.span;
             policy.default = self.default(node);
         }
         if let Some(node) = fields.get("patterns") {
@@ -91,7 +93,10 @@ impl Decoder {
             Diagnostic::new(
                 Code::PX1007,
                 node.span,
-                format!("`default` must be `allow` or `deny`, not {}", node.describe()),
+                match node.as_text() {
+                    Some(text) => format!("`default` must be `allow` or `deny`, not `{text}`"),
+                    None => format!("`default` must be `allow` or `deny`, not {}", node.describe()),
+                },
             )
             .help(near.map_or_else(
                 || "`deny` refuses every tool that no action covers".to_owned(),
@@ -268,14 +273,20 @@ impl Decoder {
     fn expression(&mut self, node: &Node, what: &str) -> Option<ExprText> {
         let scalar = self.reader.scalar(node, what, "write an expression, in quotes where YAML needs them")?;
         let parsed = syntax::parse(&scalar.text, &|range| scalar.span_of(node.span, range));
+        let sound = parsed.diagnostics.is_empty();
         self.reader.diagnostics.extend(parsed.diagnostics);
-        Some(ExprText { text: scalar.text.trim().to_owned(), span: node.span, expr: parsed.expr })
+        Some(ExprText { sound, text: scalar.text.trim().to_owned(), span: node.span, expr: parsed.expr })
     }
 
     fn check_name(&mut self, name: &Text, what: &str) {
         let text = &name.text;
         let (message, help) = if syntax::words::is_keyword(text) {
-            (format!("`{text}` is a keyword, so it cannot name {what}"), "choose another name".to_owned())
+            let help = if what == "an argument" {
+                "an expression could not name it: match on `payload` or `call.text` instead"
+            } else {
+                "choose another name"
+            };
+            (format!("`{text}` is a keyword, so it cannot name {what}"), help.to_owned())
         } else if !syntax::words::is_identifier(text) {
             let shown =
                 if text.is_empty() { "the empty text".to_owned() } else { format!("`{}`", text.escape_debug()) };

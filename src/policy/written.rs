@@ -31,6 +31,8 @@ impl Default {
 /// An expression: its text as written (decoded, trimmed) and its tree.
 #[derive(Clone, Debug)]
 pub struct ExprText {
+    /// Whether it was read as it stands; else parts of the tree are guesses.
+    pub sound: bool,
     pub text: String,
     pub span: Span,
     pub expr: Expr,
@@ -93,6 +95,8 @@ pub struct PolicyFile {
     /// The whole file's content; the place of what is missing.
     pub span: Span,
     pub default: Default,
+    /// Where the default stands, or would.
+    pub default_span: Span,
     pub patterns: Vec<PatternList>,
     pub state: Vec<StateVar>,
     pub invariants: Vec<Named>,

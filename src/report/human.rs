@@ -1,7 +1,7 @@
 //! Findings for a person: the source line, the underlined place, why, and what to do next.
 
 use super::short;
-use crate::text::{Diagnostic, Severity, Source, Sources, Span};
+use crate::text::{Diagnostic, Severity, Source, Sources, Span, is_invisible};
 use codespan_reporting::diagnostic as cs;
 use codespan_reporting::files::{Error, Files};
 use codespan_reporting::term::{
@@ -71,7 +71,9 @@ fn touches_odd_line(span: Span, sources: &Sources) -> bool {
     let Some(source) = sources.get(span.file) else { return true };
     let line = source.line(source.line_index(span.start as usize));
     // The renderer copies lines as they are, and a terminal obeys control characters.
-    line.is_none_or(|line| line.len() > LONG_LINE || line.contains(|c: char| c.is_control() && c != '\t'))
+    line.is_none_or(|line| {
+        line.len() > LONG_LINE || line.trim_start_matches('\u{feff}').contains(|c: char| is_invisible(c) && c != '\t')
+    })
 }
 
 /// The finding with the few characters around its place.

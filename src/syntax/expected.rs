@@ -21,6 +21,9 @@ pub(crate) fn describe(
         Some(lexed) => diagnostic.also(place(lexed.start..lexed.end), "after this"),
         None => diagnostic,
     };
+    if let Some(diagnostic) = shouted(previous, found, span, place) {
+        return Some(diagnostic);
+    }
     let value_before = before.is_some_and(Token::ends_value);
     Some(match found {
         None if value_before => Diagnostic::new(Code::PX0101, span, "the expression ends too early"),
@@ -69,6 +72,28 @@ pub(crate) fn describe(
                 .help("write a name, a literal, a function call or an expression in brackets")
         }
     })
+}
+
+/// `AND`, `Not`: words that are operators in lower case.
+fn shouted(
+    previous: Option<&Lexed>,
+    found: Option<&Token>,
+    span: Span,
+    place: &dyn Fn(Range<usize>) -> Span,
+) -> Option<Diagnostic> {
+    let word = |token: Option<&Token>| match token {
+        Some(Token::Name(name)) => ["and", "or", "not"].into_iter().find(|word| name.eq_ignore_ascii_case(word)),
+        _ => None,
+    };
+    let (word, span) = match (word(found), word(previous.map(|lexed| &lexed.token))) {
+        (Some(word), _) => (word, span),
+        (None, Some(word)) => (word, previous.map_or(span, |lexed| place(lexed.start..lexed.end))),
+        (None, None) => return None,
+    };
+    Some(
+        Diagnostic::new(Code::PX0103, span, format!("`{word}` is written in lower case"))
+            .help(format!("write `{word}`")),
+    )
 }
 
 fn show(token: &Token) -> String {

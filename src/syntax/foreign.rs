@@ -43,12 +43,20 @@ pub(crate) fn symbol(spelled: &str) -> Foreign {
         ),
         "**" => operator("there is no power operator", "multiply: `n * n`", Token::Star),
         "^" => operator("there is no `^` operator", "for two booleans write `a != b`", Token::Ne),
-        "++" | "+=" | "-=" | "*=" => operator(
+        "+=" | "-=" | "*=" => operator(
             "expressions do not assign",
             "write the new value under `effect:`, as in `n: n + 1`",
             Token::Invalid,
         ),
         ":=" => operator("expressions do not assign", "write `==` to compare", Token::EqEq),
+        "≤" => operator("operators are written in ASCII", "write `<=`", Token::Le),
+        "≥" => operator("operators are written in ASCII", "write `>=`", Token::Ge),
+        "≠" => operator("operators are written in ASCII", "write `!=`", Token::Ne),
+        "¬" => operator("operators are written in ASCII", "write `not`", Token::Not),
+        "∧" => operator("operators are written in ASCII", "write `and`", Token::And),
+        "∨" => operator("operators are written in ASCII", "write `or`", Token::Or),
+        "−" => operator("operators are written in ASCII", "write `-`", Token::Minus),
+        "×" => operator("operators are written in ASCII", "write `*`", Token::Star),
         "<<" | ">>" => operator("there are no shift operators", "multiply or divide: `n * 2`, `n // 2`", Token::Star),
         "?" => construct("`c ? a : b` is not praxiom's choice", "write `ite(c, a, b)`"),
         ":" => {

@@ -28,7 +28,7 @@ enum Raw {
     Hash,
     #[regex(r"//|<=|>=|==|!=|[-+*%<>(){}\[\],]")]
     Symbol,
-    #[regex(r"&&|\|\||===|!==|<>|=<|=>|->|<=>|\*\*|\+\+|\+=|-=|\*=|:=|<<|>>|[!~=&|/^?:;.$@\\`]")]
+    #[regex(r"&&|\|\||===|!==|<>|=<|=>|->|<=>|\*\*|\+=|-=|\*=|:=|<<|>>|≤|≥|≠|¬|∧|∨|−|×|[!~=&|/^?:;.$@\\`]")]
     ForeignSymbol,
 }
 
@@ -134,8 +134,17 @@ impl Lexer<'_> {
             "and" => Token::And,
             "or" => Token::Or,
             "not" if self.follows_is => {
-                // `is not` is one operator; `is` has been named already.
-                self.tokens.pop();
+                // One operator: what was said of `is` alone does not hold.
+                let start = self.tokens.pop().map_or(range.start, |is| is.start);
+                self.diagnostics.pop();
+                self.report(
+                    Diagnostic::new(
+                        Code::PX0103,
+                        self.span(&(start..range.end)),
+                        "`is not` compares identity in Python",
+                    )
+                    .help("write `!=`"),
+                );
                 Token::Ne
             }
             "not" => Token::Not,
@@ -193,19 +202,21 @@ impl Lexer<'_> {
                 end
             }
             Err(length) => {
-                let end = quote + length;
                 let mark = rest.chars().next().unwrap_or('"');
-                let at_line_end = end < self.text.len();
-                let help = if at_line_end {
-                    "close the text on its line; a line end inside a text is written `\\n`".to_owned()
-                } else {
-                    format!("add the closing {mark}")
+                let line_end = quote + length;
+                // Closed on a later line, the text goes on to there: what it holds is no expression.
+                let closed = rest.get(length..).and_then(|later| later.find(mark)).map(|at| line_end + at + 1);
+                let (help, end) = match closed {
+                    Some(end) => {
+                        ("close the text on its line; a line end inside a text is written `\\n`".to_owned(), end)
+                    }
+                    None => (format!("add the closing {mark}"), line_end),
                 };
                 self.report(
                     Diagnostic::new(
                         Code::PX0105,
-                        self.span(&(quote..end)),
-                        format!("the text that begins with {mark} is not closed"),
+                        self.span(&(quote..line_end)),
+                        format!("the text that begins with {mark} is not closed on its line"),
                     )
                     .help(help),
                 );

@@ -215,6 +215,8 @@ impl Context<'_> {
         let position = self.tokens.partition_point(|lexed| (lexed.start, lexed.end) < at);
         let previous = position.checked_sub(1).and_then(|before| self.tokens.get(before));
         let diagnostic = expected::describe(previous, found, at, self.place);
+        // Behind a complaint that the parser has skipped something, a sudden end is no news.
+        let diagnostic = diagnostic.filter(|_| found.is_some() || self.diagnostics.is_empty());
         self.diagnostics.extend(diagnostic);
     }
 }
@@ -254,6 +256,7 @@ mod tests {
             ("matches(s, ('a',)) and member(s, {'b', 'c',})", r#"matches(s, ["a"]) and member(s, ["b", "c"])"#),
             ("call.text == 'é'", r#"call.text == "é""#),
             (" 0X1F\n+ 1_000 ", "0x1f + 1000"),
+            ("++n - --1", "+ +n - --1"),
         ] {
             let parsed = parsed(text);
             assert!(parsed.diagnostics.is_empty(), "{text}: {:?}", parsed.diagnostics);
@@ -268,7 +271,12 @@ mod tests {
             ("!a", vec!["PX0103 [!] `not` is written as a word"]),
             ("tainted = true", vec!["PX0103 [=] `=` assigns nothing here"]),
             ("a is b", vec!["PX0103 [is] `is` compares identity in Python"]),
-            ("a is not b", vec!["PX0103 [is] `is` compares identity in Python"]),
+            ("a is not b", vec!["PX0103 [is not] `is not` compares identity in Python"]),
+            ("a AND b", vec!["PX0103 [AND] `and` is written in lower case"]),
+            ("Not a", vec!["PX0103 [Not] `not` is written in lower case"]),
+            ("n ≤ 1", vec!["PX0103 [≤] operators are written in ASCII"]),
+            ("'a' 'b'", vec!["PX0104 ['a' 'b'] two texts stand side by side: is a comma missing?"]),
+            ("p == 'a\nb' or q", vec!["PX0105 ['a] the text that begins with ' is not closed on its line"]),
             ("x in ['a']", vec!["PX0102 [x in ['a']] `in` is Python's membership test"]),
             ("a if b else c", vec!["PX0102 [a if b else c] `a if c else b` is Python's choice"]),
             ("f'{x}' == s", vec!["PX0102 [f] `f` before a text is Python's prefix, which praxiom does not have"]),
@@ -279,7 +287,7 @@ mod tests {
             ("a )", vec!["PX0101 [)] `)` closes nothing"]),
             ("s[0] == 'a'", vec!["PX0102 [s[0]] values have no parts to index"]),
             ("a == not b", vec!["PX0101 [not b] `not` binds looser than `==`, so it cannot follow it"]),
-            ("'abc", vec!["PX0105 ['abc] the text that begins with ' is not closed"]),
+            ("'abc", vec!["PX0105 ['abc] the text that begins with ' is not closed on its line"]),
             ("n == 1 # and", vec!["PX0102 [# and] `#` does not begin a comment inside an expression"]),
             ("", vec!["PX0108 [] the expression is empty"]),
             ("ite(a b, c)", vec!["PX0101 [b] `b` follows a value without an operator or a comma"]),

@@ -128,6 +128,7 @@ registry! {
     PX5002 Error   "coverage-below"          "test coverage is below the threshold"
     PX5003 Error   "no-tests"                "no test was found or selected"
     PX6001 Error   "bad-tool-list"           "a tool lock or tool list cannot be read"
+    PX6002 Warning "unknown-tool"            "a glob matches none of the tools that its server offers"
     PX9001 Error   "internal"                "a bug in praxiom"
 }
 

@@ -2,6 +2,7 @@
 
 use super::code::{Code, Severity};
 use super::span::Span;
+use super::visible::is_invisible;
 
 /// A remark on a place in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,6 +73,13 @@ impl Diagnostic {
         self
     }
 
+    /// The same as a warning, where the code's own severity is too much.
+    #[must_use]
+    pub fn warning(mut self) -> Self {
+        self.severity = Severity::Warning;
+        self
+    }
+
     #[must_use]
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error
@@ -84,18 +92,29 @@ const MAX_CHARS: usize = 1000;
 /// A remark as it may be shown: names out of a file must not bring control characters to a terminal.
 fn shown(remark: impl Into<String>) -> String {
     let remark = remark.into();
-    let harmless = |c: char| c == '\n' || !c.is_control();
+    let harmless = |c: char| c == '\n' || !is_invisible(c);
     if remark.len() <= MAX_CHARS && remark.chars().all(harmless) {
         return remark;
     }
     let mut out = String::new();
     for c in remark.chars().take(MAX_CHARS) {
-        if harmless(c) { out.push(c) } else { out.extend(c.escape_default()) }
+        if harmless(c) { out.push(c) } else { out.extend(c.escape_unicode()) }
     }
     if remark.chars().nth(MAX_CHARS).is_some() {
         out.push('…');
     }
     out
+}
+
+/// Findings of one file; nobody reads more.
+const MAX_DIAGNOSTICS: usize = 1000;
+
+/// Leaves at most a thousand findings, errors before the others.
+pub fn limit_diagnostics(diagnostics: &mut Vec<Diagnostic>) {
+    if diagnostics.len() > MAX_DIAGNOSTICS {
+        diagnostics.sort_by_key(|diagnostic| !diagnostic.is_error());
+        diagnostics.truncate(MAX_DIAGNOSTICS);
+    }
 }
 
 /// By file, place, then code: the order in which a person reads; exact repetitions are dropped.

@@ -87,9 +87,12 @@ pub(super) fn alias_in_itself(place: Span, name: &str) -> Diagnostic {
 
 pub(super) fn unsupported_tag(place: Span, tag: &str) -> Diagnostic {
     let message = format!("`{}` is a YAML tag, and tags are not used here", shorten(tag));
-    Diagnostic::new(Code::PX0009, place, message)
-        .note("the value behind it is read as if the tag were not there")
-        .help("remove the tag; a value that is meant as a text is quoted")
+    Diagnostic::new(Code::PX0009, place, message).note("the value behind it is read as if the tag were not there").help(
+        match tag.strip_prefix('!').filter(|name| !name.is_empty() && !name.contains(['!', '<'])) {
+            Some(name) => format!("for the operator write `not {name}`; a value that is meant as a text is quoted"),
+            None => "remove the tag; a value that is meant as a text is quoted".to_owned(),
+        },
+    )
 }
 
 pub(super) fn tab(place: Span) -> Diagnostic {

@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::fmt::Write as _;
 use std::ops::Range;
 
 use granit_parser::{Event, Parser, ScalarStyle, StructureStyle, Tag, options};
@@ -238,6 +239,9 @@ impl<'a> Recorder<'a> {
         let mut help = format!("quote it: \"{value}\"");
         if ambiguity.old.starts_with("the number") || ambiguity.new.starts_with("the number") {
             help.push_str("; or write the number that you mean in plain decimal digits");
+        }
+        if let Some(value) = ambiguity.old.strip_prefix("the boolean ") {
+            let _ = write!(help, "; for the boolean write `{value}`");
         }
         let diagnostic = Diagnostic::new(Code::PX0003, self.span(range), message)
             .note(format!("YAML 1.1 reads {}, YAML 1.2 {}", ambiguity.old, ambiguity.new))

@@ -156,7 +156,7 @@ fn words_of_a_duplicate_an_alias_and_an_ambiguity() {
     assert_eq!(duplicate.secondary[0].message, "first here");
     assert_eq!(one("a: &tools 1\nb: *tool\n").help.as_deref(), Some("did you mean `*tools`?"));
     let ambiguous = one("a: no\n");
-    assert_eq!(ambiguous.help.as_deref(), Some("quote it: \"no\""));
+    assert_eq!(ambiguous.help.as_deref(), Some("quote it: \"no\"; for the boolean write `false`"));
     assert_eq!(ambiguous.notes, ["YAML 1.1 reads the boolean false, YAML 1.2 the text `no`"]);
 }
 

@@ -89,7 +89,7 @@ impl<'a, 'g> Lowering<'a, 'g> {
                     }
                     (Sign::Minus, _) => ExprKind::Neg(Box::new(inner)),
                 });
-                of(Type::Int, kind, span)
+                kind.map_or(UNKNOWN, |kind| typed(Type::Int, kind, span))
             }
             Ast::And(all) => self.conditions(all, "`and`", ExprKind::And, span),
             Ast::Or(all) => self.conditions(all, "`or`", ExprKind::Or, span),
@@ -142,17 +142,29 @@ impl<'a, 'g> Lowering<'a, 'g> {
         span: Span,
     ) -> Typed {
         let leading = rest.first().map_or("+", |(op, _)| symbol(op));
-        let first = self.expect(first, Type::Int, format_args!("`{leading}`"));
-        let lowered: Vec<Option<(Op, Expr)>> = rest
-            .iter()
-            .map(|(op, expr)| {
+        let typed = self.value(first);
+        let mut complaints = usize::from(typed.ty.is_some_and(|ty| ty != Type::Int));
+        let first = self.fits(typed, first, Type::Int, format_args!("`{leading}`"));
+        let mut lowered: Vec<Option<(Op, Expr)>> = Vec::with_capacity(rest.len());
+        for (op, operand) in rest {
+            let typed = self.value(operand);
+            let wrong = typed.ty.is_some_and(|ty| ty != Type::Int);
+            // One operand of the wrong type is told; the others are likely wrong for the same reason.
+            let expr = if wrong && complaints > 0 {
+                None
+            } else {
                 let symbol = symbol(op);
-                self.expect(expr, Type::Int, format_args!("`{symbol}`")).map(|expr| (*op, expr))
-            })
-            .collect();
+                self.fits(typed, operand, Type::Int, format_args!("`{symbol}`"))
+            };
+            complaints += usize::from(wrong);
+            lowered.push(expr.map(|expr| (*op, expr)));
+        }
         let rest: Option<Vec<(Op, Expr)>> = lowered.into_iter().collect();
-        let kind = first.zip(rest).map(|(first, rest)| kind(Box::new(first), rest.into()));
-        of(Type::Int, kind, span)
+        match first.zip(rest) {
+            Some((first, rest)) => of(Type::Int, Some(kind(Box::new(first), rest.into())), span),
+            // What was meant may be no number at all.
+            None => UNKNOWN,
+        }
     }
 
     fn compare(&mut self, first: &ast::Expr, rest: &[(CompareOp, ast::Expr)], span: Span) -> Typed {
