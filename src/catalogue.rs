@@ -42,7 +42,7 @@ impl Catalogue {
             ));
         }
         if let Some(version) = member("version").filter(|_| member("servers").is_some())
-            && !matches!(version, Json::Number(number) if number.spelling() == "1")
+            && !matches!(version, Json::Number(number) if number.as_i64() == Some(1))
         {
             return Err(refuse("the lock is of a version that this praxiom does not read", "it reads version 1"));
         }

@@ -6,10 +6,10 @@ mod split;
 use crate::eval::{Answer, Call};
 use crate::json::{self, Json};
 
-pub use split::split;
+pub use split::{Calls, MAX_CALLS, split};
 
 /// A longer call is refused, as a longer message is.
-pub const MAX_CALL_BYTES: usize = 8 * 1024 * 1024;
+pub const MAX_CALL_BYTES: usize = 16 * 1024 * 1024;
 
 /// Keys that a call is often given by mistake, and the ones that are meant.
 const SLIPS: [(&str, &str); 8] = [
@@ -70,7 +70,7 @@ pub fn upstream_of(tool: &str) -> &str {
 
 /// Every entry of a recording. `Err`: a document that cannot be taken apart.
 pub fn read(bytes: &[u8]) -> Result<Vec<Recorded>, String> {
-    Ok(split(bytes)?.into_iter().map(decode).collect())
+    Ok(split(bytes)?.map(decode).collect())
 }
 
 /// One entry of a recording, from its bytes.

@@ -187,9 +187,13 @@ fn calls_that_cannot_be_read_are_malformed() {
     unreadable(&file("calls.json", br#"{"calls": 3}"#));
     unreadable(&file("calls.json", br#"[{"tool": "a"}] {"tool": "b"}"#));
     unreadable(&huge("huge.json", " ", 257 << 20));
+    unreadable(&file("deep.json", "[".repeat(100_000).as_bytes()));
+    unreadable(&file("cut.json", br#"{"calls": [{"tool": "a"}"#));
+    unreadable(&huge("deeper.json", "[", HUGE));
+    unreadable(&huge("many.json", "[],", 16 << 20));
     // Many entries in few bytes, none of them a call.
     malformed(&file("many.jsonl", "1\n".repeat(50_000).as_bytes()), 50_000);
-    malformed(&file("many.json", format!("[{}0]", "[],".repeat(50_000)).as_bytes()), 50_001);
+    malformed(&file("some.json", format!("[{}0]", "[],".repeat(50_000)).as_bytes()), 50_001);
 
     malformed(&file("none.jsonl", b""), 0);
     malformed(
@@ -202,7 +206,6 @@ fn calls_that_cannot_be_read_are_malformed() {
     malformed(&file("cut.jsonl", br#"{"tool": "fs__read_file", "arguments": {"#), 1);
     malformed(&file("latin1.jsonl", b"{\"tool\": \"caf\xe9\"}\n"), 1);
     malformed(&file("nul.jsonl", b"\0\n\0\0"), 2);
-    malformed(&file("deep.jsonl", "[".repeat(100_000).as_bytes()), 1);
     malformed(
         &file("deep-call.jsonl", (r#"{"tool": "a", "arguments": {"a": "#.to_owned() + &"[".repeat(100_000)).as_bytes()),
         1,
@@ -211,5 +214,4 @@ fn calls_that_cannot_be_read_are_malformed() {
         &file("digits.jsonl", format!(r#"{{"tool": "a", "arguments": {{"n": {}}}}}"#, "9".repeat(200_000)).as_bytes()),
         1,
     );
-    malformed(&huge("huge.jsonl", "[", HUGE), 1);
 }

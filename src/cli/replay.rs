@@ -54,12 +54,11 @@ pub(super) fn run(args: &Args, printer: &mut Printer) -> Result<Outcome, ToolErr
     })?;
     if let Some(old) = &args.against {
         let Some(old_policy) = accepted(old, json, printer)? else { return Ok(Outcome::Findings) };
-        let differences: Vec<Difference> =
-            compare(&old_policy, &policy, calls.iter().map(|call| decode(call))).collect();
+        let differences: Vec<Difference> = compare(&old_policy, &policy, calls.clone().map(decode)).collect();
         let names = (old.as_str(), args.policy.as_str());
-        return show_differences(&differences, calls.len(), names, json, printer);
+        return show_differences(&differences, calls.count(), names, json, printer);
     }
-    let rows = rows(&policy, calls.iter().map(|call| decode(call)), args.timing.unwrap_or(0) as usize);
+    let rows = rows(&policy, calls.clone().map(decode), args.timing.unwrap_or(0) as usize);
     if json {
         printer.json(&json_rows(rows))?;
     } else {

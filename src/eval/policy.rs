@@ -241,7 +241,10 @@ pub(super) fn argument(json: &Json, ty: ir::Type) -> Result<Val<'_>, &'static st
         (ir::Type::Bool, Json::Bool(value)) => Ok(Val::Bool(*value)),
         (ir::Type::Str, Json::String(text)) => Ok(Val::Str(text)),
         (ir::Type::Int, Json::Number(number)) if number.is_integer() => {
-            Int::parse_decimal(number.spelling()).map(Val::Int).ok_or("int of more than 4300 digits")
+            if let Some(value) = number.as_i64() {
+                return Ok(Val::Int(Int::from(value)));
+            }
+            Int::parse_decimal(&number.spelling()).map(Val::Int).ok_or("int of more than 4300 digits")
         }
         _ => Err(json.python_type()),
     }

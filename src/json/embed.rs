@@ -28,7 +28,10 @@ impl Serialize for Object {
 /// Only `serde_json` understands the raw spelling.
 impl Serialize for Number {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        RawValue::from_string(self.spelling().to_owned()).map_err(S::Error::custom)?.serialize(serializer)
+        if let Some(value) = self.as_i64() {
+            return serializer.serialize_i64(value);
+        }
+        RawValue::from_string(self.spelling().into_owned()).map_err(S::Error::custom)?.serialize(serializer)
     }
 }
 

@@ -1,6 +1,8 @@
 //! Writes JSON byte for byte as Python's `json.dumps(…, ensure_ascii=False)` writes what its
 //! `json.loads` read. Knows nothing of what the text is for.
 
+use std::fmt::Write;
+
 use super::scan::plain_prefix;
 use super::{Json, Number};
 
@@ -77,7 +79,12 @@ fn write_number(number: &Number, out: &mut String) {
         return write_float(number.to_f64(), out);
     }
     // JSON's grammar leaves an integer one spelling, but for zero.
-    out.push_str(if number.spelling() == "-0" { "0" } else { number.spelling() });
+    if let Some(value) = number.as_i64() {
+        let _ = write!(out, "{value}");
+        return;
+    }
+    let spelling = number.spelling();
+    out.push_str(if spelling == "-0" { "0" } else { &spelling });
 }
 
 /// Shortest digits come from `zmij`; it differs from `repr` below 1e-4 and in short exponents.

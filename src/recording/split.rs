@@ -1,9 +1,41 @@
 //! Taking a recording apart without judging its calls: a call that the strict reader refuses must not
 //! take its neighbours with it.
 
-/// The bytes of each call: the elements of a document's list, or the lines that are not blank.
-/// `Err`: a document whose list has no clear end or more than one meaning.
-pub fn split(bytes: &[u8]) -> Result<Vec<&[u8]>, String> {
+/// Calls of a recording at most; a longer one is cut into several by whoever records.
+pub const MAX_CALLS: usize = 2_000_000;
+
+/// The bytes of each call, in order: elements of a document's list, or lines that are not blank.
+#[derive(Clone, Debug)]
+pub enum Calls<'b> {
+    Listed(std::vec::IntoIter<&'b [u8]>),
+    Lines(&'b [u8]),
+}
+
+impl<'b> Iterator for Calls<'b> {
+    type Item = &'b [u8];
+
+    fn next(&mut self) -> Option<&'b [u8]> {
+        match self {
+            Self::Listed(calls) => calls.next(),
+            Self::Lines(rest) => {
+                while !rest.is_empty() {
+                    let end = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
+                    let (line, tail) = rest.split_at(end);
+                    *rest = tail.get(1..).unwrap_or_default();
+                    let line = line.trim_ascii();
+                    if !line.is_empty() {
+                        return Some(line);
+                    }
+                }
+                None
+            }
+        }
+    }
+}
+
+/// Takes a recording apart. `Err`: a document whose list has no clear end or more than one meaning,
+/// or more than [`MAX_CALLS`].
+pub fn split(bytes: &[u8]) -> Result<Calls<'_>, String> {
     // Some editors put a byte order mark in front.
     let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
     let mut reader = Reader { bytes, at: 0 };
@@ -27,14 +59,18 @@ pub fn split(bytes: &[u8]) -> Result<Vec<&[u8]>, String> {
             found.unwrap_or_default()
         }
         _ => {
-            let lines = bytes.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
-            return Ok(lines.filter(|line| !line.is_empty()).collect());
+            let lines = Calls::Lines(bytes);
+            return if lines.clone().nth(MAX_CALLS).is_none() { Ok(lines) } else { Err(too_many()) };
         }
     };
     match reader.peek() {
-        None => Ok(calls),
+        None => Ok(Calls::Listed(calls.into_iter())),
         Some(_) => Err(format!("something follows the document at byte {}", reader.at)),
     }
+}
+
+fn too_many() -> String {
+    format!("it has more than {MAX_CALLS} calls")
 }
 
 /// Whether the first object has a member `calls`, as far as it can be read.
@@ -103,6 +139,9 @@ impl<'b> Reader<'b> {
             self.peek();
             let start = self.at;
             self.skip()?;
+            if elements.len() == MAX_CALLS {
+                return Err(too_many());
+            }
             elements.push(self.bytes.get(start..self.at).unwrap_or_default());
             if self.peek() == Some(b',') {
                 self.at += 1;

@@ -82,8 +82,8 @@ fn values_keep_order_and_spelling() {
     else {
         panic!("{object:?}");
     };
-    assert_eq!((zero.spelling(), zero.is_integer()), ("-0", true));
-    assert_eq!((float.spelling(), float.is_integer(), float.to_f64()), ("1E5", false, 1e5));
+    assert_eq!((zero.spelling().as_ref(), zero.is_integer()), ("-0", true));
+    assert_eq!((float.spelling().as_ref(), float.is_integer(), float.to_f64()), ("1E5", false, 1e5));
     assert_eq!((object.len(), object.is_empty(), object.get("a")), (2, false, None));
 }
 
