@@ -27,7 +27,9 @@ impl Catalogue {
         let value = json::parse(text.as_bytes()).map_err(|malformed| {
             let span = Span::new(file, malformed.offset, malformed.offset);
             let message = format!("not JSON: {}", malformed.reason);
-            Box::new(Diagnostic::new(Code::PX6001, span, message).help("write the file with `praxiom tools lock`"))
+            Box::new(
+                Diagnostic::new(Code::PX6001, span, message).help("save the server's answer to `tools/list` again"),
+            )
         })?;
         let refuse =
             |message: &str, help: &str| Box::new(Diagnostic::new(Code::PX6001, whole, message.to_owned()).help(help));
@@ -58,7 +60,7 @@ impl Catalogue {
             )),
             (None, None, _) => Err(refuse(
                 "neither a tool lock (`servers`) nor a `tools/list` result (`tools`)",
-                "write the file with `praxiom tools lock`, or save the answer to `tools/list`",
+                "save the server's whole answer to `tools/list`",
             )),
         }
     }
@@ -101,6 +103,6 @@ impl Catalogue {
 
 fn shape(place: Span, message: &str) -> Box<Diagnostic> {
     Box::new(
-        Diagnostic::new(Code::PX6001, place, message.to_owned()).help("write the file anew with `praxiom tools lock`"),
+        Diagnostic::new(Code::PX6001, place, message.to_owned()).help("save the server's answer to `tools/list` again"),
     )
 }

@@ -12,6 +12,7 @@ mod test;
 use clap::{Parser, Subcommand};
 use error::ToolError;
 use output::Printer;
+use std::io::Write;
 use std::process::ExitCode;
 
 /// How a command ended; failures to run at all are [`ToolError`]s.
@@ -72,7 +73,9 @@ pub fn main() -> ExitCode {
         Ok(Outcome::Internal) => ExitCode::from(101),
         Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,
         Err(error) => {
-            let _ = printer.remark(format!("{:?}", miette::Report::new(error)).trim_end());
+            // Straight to standard error: standard output may be what has failed.
+            let told = format!("{:?}", miette::Report::new(error));
+            let _ = writeln!(std::io::stderr().lock(), "{}", told.trim_end());
             ExitCode::from(2)
         }
     }

@@ -15,7 +15,10 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args, printer: &mut Printer) -> Result<Outcome, ToolError> {
     let Some(code) = Code::parse(args.code.trim()) else {
-        let known = Code::ALL.iter().flat_map(|code| [code.id(), code.name()]);
+        // Codes differ by a digit from many others, so only one of the same family is a likely slip.
+        let family = args.code.get(..3).unwrap_or("").to_ascii_uppercase();
+        let ids = Code::ALL.iter().map(|code| code.id()).filter(|id| id.starts_with(&family));
+        let known = ids.chain(Code::ALL.iter().map(|code| code.name()));
         let help = nearest(&args.code, known).map_or_else(
             || "codes look like PX2003; they stand in brackets in every finding".to_owned(),
             |near| format!("did you mean {near}?"),

@@ -57,6 +57,21 @@ pub fn parse(text: &str, place: &dyn Fn(Range<usize>) -> Span) -> Parsed {
     Parsed { expr, diagnostics }
 }
 
+/// `first` and one or more others as one node.
+pub(crate) fn join(first: Expr, rest: Vec<Expr>, kind: fn(Vec<Expr>) -> ExprKind) -> Expr {
+    let span = rest.last().map_or(first.span, |last| first.span.to(last.span));
+    let mut all = Vec::with_capacity(rest.len() + 1);
+    all.push(first);
+    all.extend(rest);
+    Expr { span, kind: kind(all) }
+}
+
+/// `first` and one or more others with their operators as one node.
+pub(crate) fn chain<Op>(first: Expr, rest: Vec<(Op, Expr)>, kind: fn(Box<Expr>, Vec<(Op, Expr)>) -> ExprKind) -> Expr {
+    let span = rest.last().map_or(first.span, |(_, last)| first.span.to(last.span));
+    Expr { span, kind: kind(Box::new(first), rest) }
+}
+
 /// What the grammar's actions need: places, and where to put complaints.
 pub(crate) struct Context<'p> {
     place: &'p dyn Fn(Range<usize>) -> Span,
@@ -74,32 +89,10 @@ impl Context<'_> {
         Expr { span: self.span(start, end), kind }
     }
 
-    pub(crate) fn join(
-        &self,
-        first: Expr,
-        rest: Vec<Expr>,
-        kind: fn(Vec<Expr>) -> ExprKind,
-        start: usize,
-        end: usize,
-    ) -> Expr {
-        if rest.is_empty() {
-            return first;
-        }
-        let mut all = Vec::with_capacity(rest.len() + 1);
-        all.push(first);
-        all.extend(rest);
-        self.node(kind(all), start, end)
-    }
-
-    pub(crate) fn chain<Op>(
-        &self,
-        first: Expr,
-        rest: Vec<(Op, Expr)>,
-        kind: fn(Box<Expr>, Vec<(Op, Expr)>) -> ExprKind,
-        start: usize,
-        end: usize,
-    ) -> Expr {
-        if rest.is_empty() { first } else { self.node(kind(Box::new(first), rest), start, end) }
+    /// An operator at `start` before its operand.
+    pub(crate) fn prefixed(&self, start: usize, operand: Expr, kind: fn(Box<Expr>) -> ExprKind) -> Expr {
+        let span = self.span(start, start).to(operand.span);
+        Expr { span, kind: kind(Box::new(operand)) }
     }
 
     /// The same value with its brackets inside its span.
@@ -122,14 +115,14 @@ impl Context<'_> {
         self.diagnostics.push(Diagnostic::new(Code::PX0102, span, message).help(help));
     }
 
-    pub(crate) fn conditional(&mut self, a: Expr, c: Expr, b: Expr, start: usize, end: usize) -> Expr {
-        let span = self.span(start, end);
+    pub(crate) fn conditional(&mut self, a: Expr, c: Expr, b: Expr) -> Expr {
+        let span = a.span.to(b.span);
         self.foreign(span, "`a if c else b` is Python's choice", "write `ite(c, a, b)`: condition first");
-        self.node(ExprKind::Call { name: "ite".to_owned(), name_span: span, args: vec![c, a, b] }, start, end)
+        Expr { span, kind: ExprKind::Call { name: "ite".to_owned(), name_span: span, args: vec![c, a, b] } }
     }
 
-    pub(crate) fn membership(&mut self, x: Expr, xs: Expr, negated: bool, start: usize, end: usize) -> Expr {
-        let span = self.span(start, end);
+    pub(crate) fn membership(&mut self, x: Expr, xs: Expr, negated: bool) -> Expr {
+        let span = x.span.to(xs.span);
         if negated {
             self.foreign(
                 span,
@@ -144,30 +137,25 @@ impl Context<'_> {
             );
         }
         drop((x, xs));
-        self.node(ExprKind::Error, start, end)
+        Expr::error(span)
     }
 
-    pub(crate) fn not_after_comparison(
-        &mut self,
-        a: Expr,
-        op: CompareOp,
-        b: Expr,
-        not_start: usize,
-        start: usize,
-        end: usize,
-    ) -> Expr {
+    pub(crate) fn not_after_comparison(&mut self, a: Expr, op: CompareOp, b: Expr, not_start: usize) -> Expr {
         let symbol = op.symbol();
-        let span = self.span(not_start, end);
+        let negated = self.prefixed(not_start, b, ExprKind::Not);
         self.diagnostics.push(
-            Diagnostic::new(Code::PX0101, span, format!("`not` binds looser than `{symbol}`, so it cannot follow it"))
-                .help(format!("put it in brackets: `a {symbol} (not b)`")),
+            Diagnostic::new(
+                Code::PX0101,
+                negated.span,
+                format!("`not` binds looser than `{symbol}`, so it cannot follow it"),
+            )
+            .help(format!("put it in brackets: `a {symbol} (not b)`")),
         );
-        let negated = Expr { span, kind: ExprKind::Not(Box::new(b)) };
-        self.node(ExprKind::Compare(Box::new(a), vec![(op, negated)]), start, end)
+        chain(a, vec![(op, negated)], ExprKind::Compare)
     }
 
-    pub(crate) fn subscript(&mut self, value: Expr, start: usize, end: usize) -> Expr {
-        let span = self.span(start, end);
+    pub(crate) fn subscript(&mut self, value: Expr, end: usize) -> Expr {
+        let span = value.span.to(self.span(end, end));
         self.foreign(
             span,
             "values have no parts to index",
