@@ -63,6 +63,9 @@ fn too_large(len: usize, file: FileId) -> Diagnostic {
 
 /// Whole file, as YAML 1.1 would end even a comment there and read what follows as content.
 fn report_line_separators(text: &str, file: FileId, report: &mut Report) {
+    if text.is_ascii() {
+        return;
+    }
     for (at, found) in text.match_indices(['\u{85}', '\u{2028}', '\u{2029}']) {
         let (name, escape) = match found {
             "\u{85}" => ("U+0085 (next line)", "\\N"),

@@ -50,6 +50,10 @@ const PARTS: [Part; 8] = [
 /// Whether `literal` can be part of a payload.
 #[must_use]
 pub fn can_occur_in_payload(literal: &str) -> bool {
+    // Inside a string everything else stands for itself.
+    if !literal.bytes().any(|byte| matches!(byte, b'"' | b'\\' | 0..0x20)) {
+        return true;
+    }
     let mut states = every_state();
     let mut next = Vec::with_capacity(states.len());
     for c in literal.chars() {

@@ -34,7 +34,8 @@ enum Raw {
 
 /// The tokens of `text`, and what is wrong with them. `place` maps bytes of the text to the file.
 pub(crate) fn lex(text: &str, place: &dyn Fn(Range<usize>) -> Span) -> (Vec<Lexed>, Vec<Diagnostic>) {
-    let mut lexer = Lexer { text, place, tokens: Vec::new(), diagnostics: Vec::new(), follows_is: false };
+    let tokens = Vec::with_capacity(text.len().div_ceil(4));
+    let mut lexer = Lexer { text, place, tokens, diagnostics: Vec::new(), follows_is: false };
     lexer.run();
     (lexer.tokens, lexer.diagnostics)
 }

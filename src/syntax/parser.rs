@@ -5,6 +5,7 @@ use super::token::{Lexed, Token};
 use super::{balance, expected, lexer};
 use crate::text::{Code, Diagnostic, Span};
 use lalrpop_util::{ErrorRecovery, ParseError, lalrpop_mod};
+use std::cell::OnceCell;
 use std::convert::Infallible;
 use std::ops::Range;
 
@@ -43,8 +44,9 @@ pub fn parse(text: &str, place: &dyn Fn(Range<usize>) -> Span) -> Parsed {
         diagnostics.truncate(MAX_DIAGNOSTICS);
         return Parsed { expr: Expr::error(whole), diagnostics };
     };
-    let mut context = Context { place, tokens: &tokens, text_end: text.trim_end().len(), diagnostics };
-    let stream = tokens.iter().map(|lexed| Ok((lexed.start, lexed.token.clone(), lexed.end)));
+    let text_end = text.trim_end().len();
+    let mut context = Context { text, place, tokens: OnceCell::new(), text_end, diagnostics };
+    let stream = tokens.into_iter().map(|lexed| Ok((lexed.start, lexed.token, lexed.end)));
     let expr = match grammar::ExpressionParser::new().parse(&mut context, stream) {
         Ok(expr) => expr,
         Err(error) => {
@@ -74,8 +76,10 @@ pub(crate) fn chain<Op>(first: Expr, rest: Vec<(Op, Expr)>, kind: fn(Box<Expr>, 
 
 /// What the grammar's actions need: places, and where to put complaints.
 pub(crate) struct Context<'p> {
+    text: &'p str,
     place: &'p dyn Fn(Range<usize>) -> Span,
-    tokens: &'p [Lexed],
+    /// Read anew for the first complaint: the parser has consumed them.
+    tokens: OnceCell<Vec<Lexed>>,
     text_end: usize,
     diagnostics: Vec<Diagnostic>,
 }
@@ -200,8 +204,12 @@ impl Context<'_> {
             }
             ParseError::User { error } => match *error {},
         };
-        let position = self.tokens.partition_point(|lexed| (lexed.start, lexed.end) < at);
-        let previous = position.checked_sub(1).and_then(|before| self.tokens.get(before));
+        let tokens = self.tokens.get_or_init(|| {
+            let (tokens, mut known) = lexer::lex(self.text, self.place);
+            balance::balance(tokens, MAX_NESTING, self.place, &mut known).unwrap_or_default()
+        });
+        let position = tokens.partition_point(|lexed| (lexed.start, lexed.end) < at);
+        let previous = position.checked_sub(1).and_then(|before| tokens.get(before));
         let diagnostic = expected::describe(previous, found, at, self.place);
         // Behind a complaint that the parser has skipped something, a sudden end is no news.
         let diagnostic = diagnostic.filter(|_| found.is_some() || self.diagnostics.is_empty());

@@ -2,6 +2,7 @@
 //! Reports what can be seen at a single event; keys, aliases and merges are for the tree.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -38,7 +39,7 @@ pub(super) struct Item {
 }
 
 pub(super) enum Shape {
-    Scalar(Scalar),
+    Scalar(Cell<Option<Scalar>>),
     Sequence,
     Mapping,
     Alias(usize),
@@ -231,7 +232,7 @@ impl<'a> Recorder<'a> {
             Style::Literal | Style::Folded => self.block_range(range, &value, &positions),
             _ => range,
         };
-        self.leaf(range, Shape::Scalar(Scalar { text: value.into_owned(), style, kind, positions }));
+        self.leaf(range, Shape::Scalar(Cell::new(Some(Scalar { text: value.into_owned(), style, kind, positions }))));
     }
 
     fn ambiguous(&mut self, range: Range<usize>, value: &str, ambiguity: &Ambiguity) {
@@ -256,7 +257,7 @@ impl<'a> Recorder<'a> {
         let at = if is_value && before_colon { at + 1 } else { at };
         let positions = Positions::default();
         let scalar = Scalar { text: String::new(), style: Style::Plain, kind: Kind::Null, positions };
-        self.leaf(at..at, Shape::Scalar(scalar));
+        self.leaf(at..at, Shape::Scalar(Cell::new(Some(scalar))));
     }
 
     /// Content without the line ends behind it; the header if there is no content.

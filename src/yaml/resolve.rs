@@ -24,6 +24,10 @@ enum Reading {
 }
 
 pub(super) fn resolve(text: &str) -> Result<Kind, Ambiguity> {
+    // Most scalars are names: no word that means something else is longer than `false`.
+    if text.len() > 5 && text.starts_with(|first: char| first.is_ascii_alphabetic()) {
+        return Ok(Kind::Text);
+    }
     let (old, new) = (yaml_1_1(text), core(text));
     if old != new {
         return Err(Ambiguity { old: old.describe(text), new: new.describe(text) });

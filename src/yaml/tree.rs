@@ -1,5 +1,6 @@
 //! From the tape to the tree: aliases are unfolded, merge keys resolved, duplicate keys found.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 
 use super::events::{Item, Shape, Tape};
@@ -27,7 +28,7 @@ impl<'a> Builder<'a> {
     fn node(&mut self, at: usize, depth: usize) -> Option<Node> {
         let item = self.tape.items.get(at)?;
         let value = match &item.shape {
-            Shape::Scalar(scalar) => Value::Scalar(scalar.clone()),
+            Shape::Scalar(scalar) => Value::Scalar(self.scalar(scalar)?),
             Shape::Alias(id) => return Some(self.alias(at, *id, item.span, depth)),
             Shape::UnknownAlias(name) => {
                 if self.aliases.is_empty() {
@@ -49,6 +50,15 @@ impl<'a> Builder<'a> {
             Shape::Mapping => Value::Mapping(self.mapping(at, item, depth + 1)),
         };
         Some(Node { span: item.span, value })
+    }
+
+    /// Without anchors every scalar is asked for once, so it need not be copied.
+    fn scalar(&self, scalar: &Cell<Option<Scalar>>) -> Option<Scalar> {
+        let value = scalar.take();
+        if !self.tape.anchors.is_empty() {
+            scalar.set(value.clone());
+        }
+        value
     }
 
     fn children(&self, at: usize, item: &'a Item) -> impl Iterator<Item = usize> + use<'a> {
