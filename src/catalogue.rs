@@ -23,8 +23,18 @@ impl Catalogue {
     /// Adds what a file holds. `server` names the server of a plain `tools/list` result; a lock names
     /// its own.
     pub fn add(&mut self, text: &str, file: FileId, server: Option<&str>) -> Result<(), Box<Diagnostic>> {
+        let mut read = Self::default();
+        read.read(text, file, server)?;
+        // All of a file or nothing: half a list would make good globs look wrong.
+        for (name, tools) in read.servers {
+            self.servers.entry(name).or_default().extend(tools);
+        }
+        Ok(())
+    }
+
+    fn read(&mut self, text: &str, file: FileId, server: Option<&str>) -> Result<(), Box<Diagnostic>> {
         let whole = Span::new(file, 0, 0);
-        let value = json::parse(text.as_bytes()).map_err(|malformed| {
+        let value = json::parse(text.strip_prefix('\u{feff}').unwrap_or(text).as_bytes()).map_err(|malformed| {
             let span = Span::new(file, malformed.offset, malformed.offset);
             let message = format!("not JSON: {}", malformed.reason);
             Box::new(
@@ -37,15 +47,20 @@ impl Catalogue {
         // A saved JSON-RPC answer holds the list in its `result`.
         let inner = outer("result").filter(|_| outer("jsonrpc").is_some()).unwrap_or(&value);
         let member = |name| inner.as_object().and_then(|object| object.get(name));
+        if outer("jsonrpc").is_some() && outer("error").is_some() {
+            return Err(refuse(
+                "the server answered with an error instead of its tools",
+                "see its `error`, and ask again",
+            ));
+        }
         if member("nextCursor").is_some_and(|cursor| *cursor != Json::Null) {
             return Err(refuse(
                 "the list is one page of several: it has a `nextCursor`",
                 "ask for the other pages too and join their `tools`",
             ));
         }
-        if let Some(version) = member("version").filter(|_| member("servers").is_some())
-            && !matches!(version, Json::Number(number) if number.as_i64() == Some(1))
-        {
+        let version = member("version");
+        if member("servers").is_some() && !matches!(version, Some(Json::Number(number)) if number.as_i64() == Some(1)) {
             return Err(refuse("the lock is of a version that this praxiom does not read", "it reads version 1"));
         }
         match (member("servers"), member("tools"), server) {
@@ -86,6 +101,9 @@ impl Catalogue {
         for (at, tool) in tools.iter().enumerate() {
             let name = tool.as_object().and_then(|tool| tool.get("name")).and_then(Json::as_str);
             let Some(name) = name else { return Err(shape(place, &format!("tool {} has no name", at + 1))) };
+            if self.servers.get(server).is_some_and(|tools| tools.contains_key(name)) {
+                return Err(shape(place, &format!("the tool `{name}` stands twice")));
+            }
             self.insert(server, name, tool);
         }
         Ok(())

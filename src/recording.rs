@@ -12,13 +12,18 @@ pub use split::{Calls, MAX_CALLS, split};
 pub const MAX_CALL_BYTES: usize = 16 * 1024 * 1024;
 
 /// Keys that a call is often given by mistake, and the ones that are meant.
-const SLIPS: [(&str, &str); 8] = [
+const SLIPS: [(&str, &str); 13] = [
     ("args", "arguments"),
     ("argument", "arguments"),
+    ("arg", "arguments"),
+    ("Arguments", "arguments"),
     ("params", "arguments"),
+    ("parameters", "arguments"),
     ("input", "arguments"),
     ("results", "result"),
     ("output", "result"),
+    ("response", "result"),
+    ("Result", "result"),
     ("server", "upstream"),
     ("isError", "is_error"),
 ];
@@ -120,6 +125,13 @@ pub fn decode(bytes: &[u8]) -> Recorded {
         Some(Json::Bool(is_error)) => *is_error,
         Some(_) => return malformed("`is_error` is no boolean"),
     };
+    if is_error
+        && let Some(Json::Object(answer)) = &result
+        && answer.get("content").is_some()
+        && answer.get("message").is_some()
+    {
+        return malformed("`result` is a tool result and a JSON-RPC error at once");
+    }
     Recorded::Call(Record { tool: name, upstream, arguments, result, is_error })
 }
 
@@ -169,6 +181,7 @@ mod tests {
             "[1,]",
             r#"{"calls":[{"tool":"a"}"#,
             r#"{"calls":[{"tool":"a"}],"calls":[]}"#,
+            r#"{"calls":[{"tool":"a"}],"c\u0061lls":[]}"#,
             r#"{"calls":{}}"#,
             r#"[{"tool":"a"}] x"#,
             r#"{"calls":[]} {"tool":"a"}"#,

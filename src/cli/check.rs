@@ -53,7 +53,7 @@ pub(super) fn run(args: &Args, printer: &mut Printer) -> Result<Outcome, ToolErr
     let mut sources = Sources::default();
     let mut diagnostics = Vec::new();
     let catalogue = catalogue(&args.tools, &mut sources, &mut diagnostics)?;
-    let (mut unreadable, _) = count(&diagnostics);
+    let (broken_lists, _) = count(&diagnostics);
     if args.policies.iter().filter(|path| *path == "-").count() > 1 {
         return Err(ToolError::usage("standard input is named twice", "name `-` once, and files for the others"));
     }
@@ -72,8 +72,7 @@ pub(super) fn run(args: &Args, printer: &mut Printer) -> Result<Outcome, ToolErr
         let file = sources.iter().last().map_or(FileId(0), |(id, _)| id);
         let found = staged(compiled, file, &sources, catalogue.as_ref(), args.stage);
         let (errors, warnings) = count(&found);
-        // A broken tool list is a finding of the run; it is counted with the first policy.
-        let errors = errors + std::mem::take(&mut unreadable) + if args.strict { warnings } else { 0 };
+        let errors = errors + if args.strict { warnings } else { 0 };
         files.push(FileReport { path: shown(path), digest, errors });
         diagnostics.extend(found);
     }
@@ -94,7 +93,7 @@ pub(super) fn run(args: &Args, printer: &mut Printer) -> Result<Outcome, ToolErr
     if diagnostics.iter().any(|diagnostic| diagnostic.code == Code::PX9001) {
         return Ok(Outcome::Internal);
     }
-    let failed = files.iter().any(|file| file.errors > 0);
+    let failed = broken_lists > 0 || files.iter().any(|file| file.errors > 0);
     Ok(if failed { Outcome::Findings } else { Outcome::Clean })
 }
 
@@ -113,7 +112,7 @@ fn staged(
         Stage::Lint => {
             if let (Some(written), Some(policy), Some(source)) = (written, policy, sources.get(file)) {
                 found.extend(lint::lint(&written, &policy, catalogue));
-                found = lint::silence(&written.comments, source, found);
+                found = lint::silence(&written.comments, &written.expression_spans(), source, found);
             }
         }
     }

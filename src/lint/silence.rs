@@ -14,8 +14,9 @@ struct Silence {
 }
 
 /// The findings that no comment silences, and what is wrong with the comments themselves.
+/// `expressions`: where they stand; inside one that runs over lines there is no room for a comment.
 #[must_use]
-pub fn silence(comments: &[Comment], source: &Source, found: Vec<Diagnostic>) -> Vec<Diagnostic> {
+pub fn silence(comments: &[Comment], expressions: &[Span], source: &Source, found: Vec<Diagnostic>) -> Vec<Diagnostic> {
     let mut left = Vec::with_capacity(found.len());
     let mut silences = Vec::new();
     let mut of_line: HashMap<usize, Vec<usize>> = HashMap::new();
@@ -27,9 +28,13 @@ pub fn silence(comments: &[Comment], source: &Source, found: Vec<Diagnostic>) ->
     }
     for diagnostic in found {
         let line = source.line_index(diagnostic.primary.span.start as usize);
-        let mut covering = of_line.get(&line).into_iter().flatten();
-        // Only codes of warnings are in a silence's list.
-        let covers = |at: &&usize| silences.get(**at).is_some_and(|silence| silence.codes.contains(&diagnostic.code));
+        let lines = std::iter::once(line).chain(scalar_lines(diagnostic.primary.span.start, expressions, source));
+        let mut covering = lines.filter_map(|line| of_line.get(&line)).flatten();
+        let covers = |at: &&usize| {
+            let silence = silences.get(**at);
+            diagnostic.severity < Severity::Error
+                && silence.is_some_and(|silence| silence.codes.contains(&diagnostic.code))
+        };
         match covering.find(covers).and_then(|at| silences.get_mut(*at)) {
             Some(silence) => silence.used.push(diagnostic.code),
             None => left.push(diagnostic),
@@ -39,6 +44,24 @@ pub fn silence(comments: &[Comment], source: &Source, found: Vec<Diagnostic>) ->
         judge(silence, &mut left);
     }
     left
+}
+
+/// Whether findings of this code can be warnings; an empty class in a glob is one of PX1008.
+fn may_warn(code: Code) -> bool {
+    code.severity() < Severity::Error || code == Code::PX1008
+}
+
+/// Where a comment about an expression over several lines can stand: on its first line, or on the line
+/// of its key when the text begins below that.
+fn scalar_lines(at: u32, expressions: &[Span], source: &Source) -> impl Iterator<Item = usize> + use<> {
+    let around = expressions.iter().find(|span| span.start <= at && at <= span.end);
+    let first = around.map(|span| source.line_index(span.start as usize));
+    let below_key = around.zip(first).filter(|(span, line)| {
+        let start = source.line_start(*line).unwrap_or(0);
+        source.text().get(start..span.start as usize).is_some_and(|before| before.trim().is_empty())
+    });
+    let key = below_key.and_then(|(_, line)| line.checked_sub(1));
+    first.into_iter().chain(key)
 }
 
 fn parse(comment: &Comment, left: &mut Vec<Diagnostic>) -> Option<Silence> {
@@ -54,7 +77,7 @@ fn parse(comment: &Comment, left: &mut Vec<Diagnostic>) -> Option<Silence> {
     let mut codes = Vec::new();
     for name in list.split(',').map(str::trim) {
         match Code::parse(name) {
-            Some(code) if code.severity() < Severity::Error => codes.push(code),
+            Some(code) if may_warn(code) => codes.push(code),
             Some(code) => {
                 let message = format!("{code} is an error, which no comment can silence");
                 left.push(Diagnostic::new(Code::PX3012, comment.span, message).help("mend what it reports"));

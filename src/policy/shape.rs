@@ -112,7 +112,7 @@ impl Reader {
         let mut pairs = Vec::with_capacity(all.len());
         for entry in all {
             match &entry.key.value {
-                Value::Scalar(scalar) => {
+                Value::Scalar(scalar) if scalar.kind != Kind::Null => {
                     pairs.push((Text { text: scalar.text.clone(), span: entry.key.span }, &entry.value));
                 }
                 _ => self.wrong_shape(&entry.key, &format!("a name in {what}"), "a text", help),

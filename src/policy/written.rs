@@ -103,3 +103,16 @@ pub struct PolicyFile {
     pub actions: Vec<Action>,
     pub comments: Vec<Comment>,
 }
+
+impl PolicyFile {
+    /// Where every expression stands.
+    #[must_use]
+    pub fn expression_spans(&self) -> Vec<Span> {
+        let invariants = self.invariants.iter().map(|invariant| &invariant.expr);
+        let actions = self.actions.iter().flat_map(|action| {
+            let assigned = action.effect.iter().chain(&action.on_result).map(|(_, value)| value);
+            action.requires.iter().chain(assigned)
+        });
+        invariants.chain(actions).map(|expr| expr.span).collect()
+    }
+}

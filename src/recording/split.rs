@@ -1,6 +1,8 @@
 //! Taking a recording apart without judging its calls: a call that the strict reader refuses must not
 //! take its neighbours with it.
 
+use crate::json;
+
 /// Calls of a recording at most; a longer one is cut into several by whoever records.
 pub const MAX_CALLS: usize = 2_000_000;
 
@@ -44,7 +46,7 @@ pub fn split(bytes: &[u8]) -> Result<Calls<'_>, String> {
         Some(b'{') if has_calls(bytes) => {
             let mut found = None;
             reader.members(&mut |reader, key| {
-                if key != b"calls" {
+                if !is_name(key, "calls") {
                     return reader.skip();
                 }
                 if found.is_some() {
@@ -73,11 +75,21 @@ fn too_many() -> String {
     format!("it has more than {MAX_CALLS} calls")
 }
 
+/// Whether a key is this name, however it is escaped.
+fn is_name(key: &[u8], name: &str) -> bool {
+    if key == name.as_bytes() {
+        return true;
+    }
+    // A longer spelling has escapes, of six bytes a character at most.
+    let escaped = key.contains(&b'\\') && key.len() <= name.len() * 6;
+    escaped && json::parse(&[b"\"", key, b"\""].concat()).is_ok_and(|key| key.as_str() == Some(name))
+}
+
 /// Whether the first object has a member `calls`, as far as it can be read.
 fn has_calls(bytes: &[u8]) -> bool {
     let mut found = false;
     let _ = Reader { bytes, at: 0 }.members(&mut |reader, key| {
-        found = found || key == b"calls";
+        found = found || is_name(key, "calls");
         if found { Err(String::new()) } else { reader.skip() }
     });
     found
@@ -90,7 +102,7 @@ pub(super) fn member<'b>(bytes: &'b [u8], name: &str) -> Option<&'b [u8]> {
         reader.peek();
         let start = reader.at;
         reader.skip()?;
-        if key == name.as_bytes() && value.is_none() {
+        if is_name(key, name) && value.is_none() {
             value = bytes.get(start..reader.at);
         }
         Ok(())

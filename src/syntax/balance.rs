@@ -6,10 +6,11 @@ use crate::text::{Code, Diagnostic, Span};
 use std::ops::Range;
 
 /// Drops closers that close nothing, adds the missing ones, and puts a comma between two texts.
-/// `None` if the nesting passes `limit`.
+/// `None` if the nesting passes `limit`. `cut`: the end of the text was swallowed, so missing closers are no news.
 pub(crate) fn balance(
     tokens: Vec<Lexed>,
     limit: usize,
+    cut: bool,
     place: &dyn Fn(Range<usize>) -> Span,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<Vec<Lexed>> {
@@ -72,7 +73,9 @@ pub(crate) fn balance(
         out.push(lexed);
     }
     while let Some(opened) = open.pop() {
-        diagnostics.push(unclosed(&opened, None, place));
+        if !cut {
+            diagnostics.push(unclosed(&opened, None, place));
+        }
         close(&mut out, opened.closing, end);
     }
     Some(out)

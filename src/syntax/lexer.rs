@@ -32,12 +32,20 @@ enum Raw {
     ForeignSymbol,
 }
 
-/// The tokens of `text`, and what is wrong with them. `place` maps bytes of the text to the file.
-pub(crate) fn lex(text: &str, place: &dyn Fn(Range<usize>) -> Span) -> (Vec<Lexed>, Vec<Diagnostic>) {
+/// The tokens of a text, and what is wrong with them.
+pub(crate) struct Lexis {
+    pub(crate) tokens: Vec<Lexed>,
+    pub(crate) diagnostics: Vec<Diagnostic>,
+    /// Whether an open quote or a `#` has swallowed what follows, closing brackets perhaps included.
+    pub(crate) cut: bool,
+}
+
+/// Reads `text`; `place` maps bytes of it to the file.
+pub(crate) fn lex(text: &str, place: &dyn Fn(Range<usize>) -> Span) -> Lexis {
     let tokens = Vec::with_capacity(text.len().div_ceil(4));
-    let mut lexer = Lexer { text, place, tokens, diagnostics: Vec::new(), follows_is: false };
+    let mut lexer = Lexer { text, place, tokens, diagnostics: Vec::new(), follows_is: false, cut: false };
     lexer.run();
-    (lexer.tokens, lexer.diagnostics)
+    Lexis { tokens: lexer.tokens, diagnostics: lexer.diagnostics, cut: lexer.cut }
 }
 
 struct Lexer<'a> {
@@ -46,6 +54,7 @@ struct Lexer<'a> {
     tokens: Vec<Lexed>,
     diagnostics: Vec<Diagnostic>,
     follows_is: bool,
+    cut: bool,
 }
 
 impl Lexer<'_> {
@@ -93,6 +102,7 @@ impl Lexer<'_> {
                 Ok(Raw::Hash) => {
                     let rest = self.text.get(range.start..).unwrap_or("");
                     let length = rest.find(['\n', '\r']).unwrap_or(rest.len());
+                    self.cut = true;
                     self.report(
                         Diagnostic::new(
                             Code::PX0102,
@@ -106,6 +116,12 @@ impl Lexer<'_> {
                 Ok(Raw::Symbol) => self.push(symbol(spelled), range),
                 Ok(Raw::ForeignSymbol) => {
                     let known = foreign::symbol(spelled);
+                    // `c ? a : b` and `lambda: a` are one construct each.
+                    let told = spelled == ":" && self.diagnostics.last().is_some_and(|d| d.code == Code::PX0102);
+                    if told {
+                        self.push(known.token, range);
+                        continue;
+                    }
                     self.report(Diagnostic::new(known.code, self.span(&range), known.message).help(known.help));
                     self.push(known.token, range);
                 }
@@ -213,6 +229,7 @@ impl Lexer<'_> {
                     }
                     None => (format!("add the closing {mark}"), line_end),
                 };
+                self.cut |= closed.is_none();
                 self.report(
                     Diagnostic::new(
                         Code::PX0105,

@@ -1,6 +1,7 @@
 //! Tokens to tree. The parser always returns a tree; what could not be read is an error node.
 
 use super::ast::{CompareOp, Expr, ExprKind};
+use super::lexer::Lexis;
 use super::token::{Lexed, Token};
 use super::{balance, expected, lexer};
 use crate::text::{Code, Diagnostic, Span};
@@ -39,8 +40,8 @@ pub fn parse(text: &str, place: &dyn Fn(Range<usize>) -> Span) -> Parsed {
             .help("write a condition, or remove the key");
         return Parsed { expr: Expr::error(whole), diagnostics: vec![diagnostic] };
     }
-    let (tokens, mut diagnostics) = lexer::lex(text, place);
-    let Some(tokens) = balance::balance(tokens, MAX_NESTING, place, &mut diagnostics) else {
+    let Lexis { tokens, mut diagnostics, cut } = lexer::lex(text, place);
+    let Some(tokens) = balance::balance(tokens, MAX_NESTING, cut, place, &mut diagnostics) else {
         diagnostics.truncate(MAX_DIAGNOSTICS);
         return Parsed { expr: Expr::error(whole), diagnostics };
     };
@@ -205,8 +206,8 @@ impl Context<'_> {
             ParseError::User { error } => match *error {},
         };
         let tokens = self.tokens.get_or_init(|| {
-            let (tokens, mut known) = lexer::lex(self.text, self.place);
-            balance::balance(tokens, MAX_NESTING, self.place, &mut known).unwrap_or_default()
+            let Lexis { tokens, mut diagnostics, cut } = lexer::lex(self.text, self.place);
+            balance::balance(tokens, MAX_NESTING, cut, self.place, &mut diagnostics).unwrap_or_default()
         });
         let position = tokens.partition_point(|lexed| (lexed.start, lexed.end) < at);
         let previous = position.checked_sub(1).and_then(|before| tokens.get(before));
@@ -268,6 +269,8 @@ mod tests {
             ("tainted = true", vec!["PX0103 [=] `=` assigns nothing here"]),
             ("a is b", vec!["PX0103 [is] `is` compares identity in Python"]),
             ("a is not b", vec!["PX0103 [is not] `is not` compares identity in Python"]),
+            ("(a == ('x", vec!["PX0105 ['x] the text that begins with ' is not closed on its line"]),
+            ("b ? c : a", vec!["PX0102 [?] `c ? a : b` is not praxiom's choice"]),
             ("a AND b", vec!["PX0103 [AND] `and` is written in lower case"]),
             ("Not a", vec!["PX0103 [Not] `not` is written in lower case"]),
             ("n ≤ 1", vec!["PX0103 [≤] operators are written in ASCII"]),

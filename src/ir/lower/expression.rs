@@ -176,7 +176,8 @@ impl<'a, 'g> Lowering<'a, 'g> {
         let mut links = Vec::with_capacity(rest.len());
         for (op, right) in rest {
             let typed = self.value(right);
-            if let (Some(a), Some(b)) = (left_ty, typed.ty) {
+            // One misfit of a chain is told; its neighbours are likely wrong for the same reason.
+            if let (Some(a), Some(b), true) = (left_ty, typed.ty, complete) {
                 complete &= self.comparable(*op, left, a, right, b, rest.len() > 1);
             }
             left_ty = typed.ty;
@@ -274,6 +275,7 @@ impl<'a, 'g> Lowering<'a, 'g> {
         let mut list: Option<ListId> = None;
         let mut same: Option<(Type, &ast::Expr)> = None;
         let mut complete = true;
+        let mut mixed_branches = false;
         for ((param, kind), arg) in row.params.iter().zip(args) {
             match kind {
                 Param::Of(ty) => {
@@ -289,6 +291,7 @@ impl<'a, 'g> Lowering<'a, 'g> {
                         (Some((a, first)), Some(b)) if a != b => {
                             self.branches(row.name, first, a, arg, b);
                             complete = false;
+                            mixed_branches = true;
                         }
                         (None, Some(ty)) => same = Some((ty, arg)),
                         _ => {}
@@ -297,7 +300,8 @@ impl<'a, 'g> Lowering<'a, 'g> {
                 }
             }
         }
-        let ty = row.result.or(same.map(|(ty, _)| ty));
+        // Which of the two types was meant is open.
+        let ty = row.result.or(same.map(|(ty, _)| ty)).filter(|_| !mixed_branches);
         let values: Option<Vec<Expr>> = values.into_iter().collect();
         let kind = values.filter(|_| complete).and_then(|values| build(row.builtin, values, list));
         if let Some(kind) = &kind {
