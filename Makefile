@@ -16,6 +16,7 @@ demo: z3
 	$(TARGET)/release/praxiom replay --policy policies/filesystem/policy.yaml policies/filesystem/session.jsonl
 
 test: z3 lint
+	@$(CARGO) run --quiet -- --version
 	$(CARGO) test --quiet
 
 lint: z3

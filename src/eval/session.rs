@@ -107,3 +107,43 @@ impl Session {
         (0..self.policy.0.typed.invariants.len()).filter(|at| self.invariant(*at) != Ok(true)).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::FileId;
+
+    #[test]
+    fn sessions_move_between_threads_and_share_the_policy() {
+        let text = "state: {n: {type: int, init: 0}}\ninvariants: [{name: cap, expr: n <= 1}]\n\
+            actions: [{name: a, match: s__t, effect: {n: n + 1}}]\n";
+        let policy = Policy::compile(text, FileId(0)).policy.unwrap();
+        let decide = |mut session: Session| {
+            let call = Call { tool: "s__t", upstream: "s", arguments: &Json::Null };
+            [session.check(&call), session.check(&call)].map(|verdict| verdict.decision.permits())
+        };
+        let threads: Vec<_> =
+            (0..4).map(|_| policy.session()).map(|one| std::thread::spawn(move || decide(one))).collect();
+        for thread in threads {
+            // Each session has a state of its own.
+            assert_eq!(thread.join().unwrap(), [true, false]);
+        }
+    }
+
+    #[test]
+    fn an_answer_to_a_call_that_was_never_allowed_is_not_forgotten() {
+        let text = "state: {t: {type: bool, init: false}}\nactions:\n\
+            - {name: a, match: s__t, args: {x: str}, requires: not t, on_result: {t: \"x == 'y'\"}}\n";
+        let policy = Policy::compile(text, FileId(0)).policy.unwrap();
+        let mut session = policy.session();
+        let call = Call { tool: "s__t", upstream: "s", arguments: &Json::Null };
+        assert!(!session.check(&call).decision.permits());
+        let answer = Json::String("text".to_owned());
+        assert!(session.observe(&call, Answer::Result(&answer)).fault.is_some());
+        let other = Call { tool: "s__other", ..call };
+        let reason = session.check(&other).reason().unwrap();
+        assert!(reason.contains("an argument is missing or has another type"), "{reason}");
+        // A faulted session learns nothing more.
+        assert!(session.observe(&other, Answer::Result(&answer)).fault.is_some());
+    }
+}
