@@ -58,7 +58,12 @@ impl Policy {
         forget_echoes(&mut diagnostics);
         let mut policy = None;
         if !diagnostics.iter().any(Diagnostic::is_error) {
-            match Program::new(typed, ir::digest::digest(&written)) {
+            let program = if is_complete(&written, &typed) {
+                Program::new(typed, ir::digest::digest(&written))
+            } else {
+                Err("a rule was lost while the policy was compiled".to_owned())
+            };
+            match program {
                 Ok(program) => {
                     let candidate = Self(Arc::new(program));
                     let broken = candidate.broken_initially();
@@ -140,6 +145,22 @@ impl Policy {
         }
         diagnostics
     }
+}
+
+/// Whether every written rule has become a typed one. It has wherever no error was reported; a rule that
+/// vanished in silence would leave its tools open.
+fn is_complete(file: &PolicyFile, typed: &ir::Policy) -> bool {
+    let actions = file.actions.iter().zip(&typed.actions).all(|(written, action)| {
+        written.globs.len() == action.globs.len()
+            && written.args.len() == action.args.len()
+            && written.requires.len() == action.guards.len()
+            && written.effect.len() == action.effect.len()
+            && written.on_result.len() == action.on_result.len()
+    });
+    actions
+        && file.actions.len() == typed.actions.len()
+        && file.invariants.len() == typed.invariants.len()
+        && file.state.len() == typed.state.len()
 }
 
 /// Drops what only follows from another finding. An ambiguous scalar is read as a text, and a broken
