@@ -93,12 +93,6 @@ impl Policy {
         &self.0.digest
     }
 
-    /// Indices of the actions that a tool's public name matches, in file order.
-    #[must_use]
-    pub fn actions_for(&self, tool: &str) -> Vec<u32> {
-        self.0.matching(tool)
-    }
-
     /// The value of an expression without names; `None` if it has any, `Err` if it has no value.
     #[must_use]
     pub fn constant(&self, expr: &ir::Expr) -> Option<Result<Value, Undefined>> {

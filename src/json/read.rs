@@ -35,32 +35,6 @@ pub fn parse(bytes: &[u8]) -> Result<Json, Malformed> {
     }
 }
 
-/// Reads the first JSON value of a text and the number of bytes up to its end.
-///
-/// Whatever follows is not looked at, not even for being UTF-8; a number ends where JSON's grammar
-/// ends it, so that `007` starts with the value `0`. Takes time linear in the whole text.
-///
-/// # Errors
-/// As [`parse`] does, for the part that is read.
-pub fn parse_prefix(bytes: &[u8]) -> Result<(Json, usize), Malformed> {
-    let (text, whole) = match std::str::from_utf8(bytes) {
-        Ok(text) => (text, true),
-        Err(error) => {
-            let valid = bytes.get(..error.valid_up_to()).unwrap_or_default();
-            (std::str::from_utf8(valid).unwrap_or_default(), false)
-        }
-    };
-    let mut reader = Reader::new(text);
-    match reader.document() {
-        Ok(json) => Ok((json, reader.position())),
-        // The reader came to where the text stops being one.
-        Err(fault) if !whole && fault.offset >= text.len() => {
-            Err(Malformed { offset: text.len(), reason: Reason::Utf8 })
-        }
-        Err(fault) => Err(fault),
-    }
-}
-
 struct Reader<'a> {
     text: &'a str,
     lexer: SliceLexer<'a>,

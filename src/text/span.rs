@@ -42,9 +42,4 @@ impl Span {
     pub fn range(self) -> std::ops::Range<usize> {
         self.start as usize..self.end as usize
     }
-
-    #[must_use]
-    pub fn contains(self, offset: usize) -> bool {
-        self.range().contains(&offset)
-    }
 }

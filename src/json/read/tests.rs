@@ -86,13 +86,3 @@ fn values_keep_order_and_spelling() {
     assert_eq!((float.spelling().as_ref(), float.is_integer(), float.to_f64()), ("1E5", false, 1e5));
     assert_eq!((object.len(), object.is_empty(), object.get("a")), (2, false, None));
 }
-
-#[test]
-fn a_prefix_ends_where_its_value_ends() {
-    for (bytes, end) in [(&b" {\"a\":1}\n{\"b\"..."[..], 8), (b"1 2", 1), (b"007", 1), (b"\"x\" \xff", 3), (b"null", 4)]
-    {
-        assert_eq!(parse_prefix(bytes).unwrap().1, end);
-    }
-    assert_eq!(parse_prefix(b"[1, \xff").unwrap_err(), Malformed { offset: 4, reason: Reason::Utf8 });
-    assert_eq!(parse_prefix(b"[x \xff").unwrap_err().offset, 1);
-}
