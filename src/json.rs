@@ -10,6 +10,7 @@ mod read;
 mod result;
 mod scan;
 mod text;
+mod value;
 
 pub use malformed::{Malformed, Reason};
 pub use number::Number;

@@ -1,0 +1,223 @@
+//! The other doors: resources, prompts, completions. The same decision and audit as for tools; a denial is
+//! a JSON-RPC error.
+
+use super::answer;
+use super::calls::{Asked, cancelled, stopping, told};
+use super::core::Core;
+use super::decide::Door;
+use super::front::Client;
+use super::servers::Server;
+use super::upstream::{Failure, Terms};
+use crate::audit::{Outcome, Word};
+use crate::boundary::{Refusal, resources::Route};
+use crate::eval::Answer;
+use crate::json::Json;
+use rmcp::model::{ErrorCode, ErrorData};
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
+use std::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+impl Core {
+    pub(super) async fn read_resource(self: &Arc<Self>, asked: Asked<'_>) -> Result<Value, ErrorData> {
+        let uri = text(&asked.params, "uri")?;
+        let server = self.owner(&asked, "resources/read", &uri).await?;
+        let params = Map::from_iter([("uri".to_owned(), Value::String(uri.clone()))]);
+        self.through(asked, "resources/read", &uri, "@read_resource", &server, json!({ "uri": uri }), params).await
+    }
+
+    /// Watching a resource is decided as reading it.
+    pub(super) async fn subscribe(self: &Arc<Self>, asked: Asked<'_>, on: bool) -> Result<Value, ErrorData> {
+        let uri = text(&asked.params, "uri")?;
+        let method = if on { "resources/subscribe" } else { "resources/unsubscribe" };
+        let server = self.owner(&asked, method, &uri).await?;
+        let params = Map::from_iter([("uri".to_owned(), Value::String(uri.clone()))]);
+        self.through(asked, method, &uri, "@read_resource", &server, json!({ "uri": uri }), params).await
+    }
+
+    pub(super) async fn get_prompt(self: &Arc<Self>, asked: Asked<'_>) -> Result<Value, ErrorData> {
+        let name = text(&asked.params, "name")?;
+        self.starting().await;
+        let target = self.table().prompt(&name).cloned();
+        let known = target.and_then(|target| Some((Arc::clone(self.server(&target.server)?), target.name)));
+        let Some((server, own)) = known else {
+            return Err(self.unowned(&asked, "prompts/get", &name, "there is no such prompt"));
+        };
+        let arguments = match asked.params.get("arguments") {
+            None | Some(Value::Null) => json!({}),
+            Some(arguments @ Value::Object(_)) => arguments.clone(),
+            Some(_) => return Err(ErrorData::invalid_params("`arguments` must be an object", None)),
+        };
+        let mut params = Map::from_iter([("name".to_owned(), Value::String(own.clone()))]);
+        for key in ["arguments", "inputResponses", "requestState"] {
+            params.extend(asked.params.get(key).map(|value| (key.to_owned(), value.clone())));
+        }
+        let judged = json!({ "name": own, "arguments": arguments });
+        self.through(asked, "prompts/get", &name, "@get_prompt", &server, judged, params).await
+    }
+
+    pub(super) async fn complete(self: &Arc<Self>, asked: Asked<'_>) -> Result<Value, ErrorData> {
+        let reference = asked.params.get("ref").cloned().unwrap_or_default();
+        let kind = reference.get("type").and_then(Value::as_str).unwrap_or_default();
+        let (server, reference) = match kind {
+            "ref/prompt" => {
+                let name = reference.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
+                self.starting().await;
+                let target = self.table().prompt(&name).cloned();
+                let known = target.and_then(|target| Some((Arc::clone(self.server(&target.server)?), target.name)));
+                let Some((server, own)) = known else {
+                    return Err(self.unowned(&asked, "completion/complete", &name, "there is no such prompt"));
+                };
+                let mut reference = reference;
+                reference["name"] = Value::String(own);
+                (server, reference)
+            }
+            "ref/resource" => {
+                let uri = reference.get("uri").and_then(Value::as_str).unwrap_or_default().to_owned();
+                (self.owner(&asked, "completion/complete", &uri).await?, reference)
+            }
+            _ => return Err(ErrorData::invalid_params("`ref` is neither a prompt nor a resource", None)),
+        };
+        let mut params = asked.params.clone();
+        params.insert("ref".to_owned(), reference);
+        let judged = Value::Object(params.clone());
+        self.through(asked, "completion/complete", "@complete", "@complete", &server, judged, params).await
+    }
+
+    /// Through the policy to the server and back.
+    #[expect(clippy::too_many_arguments, reason = "one request with its two forms, judged and sent")]
+    async fn through(
+        self: &Arc<Self>,
+        asked: Asked<'_>,
+        method: &'static str,
+        name: &str,
+        door_name: &str,
+        server: &Arc<Server>,
+        judged: Value,
+        params: Map<String, Value>,
+    ) -> Result<Value, ErrorData> {
+        let full = format!("{}__{door_name}", server.name());
+        let arguments = Json::from(&judged);
+        let door = Door { client: asked.client, method, name, full: &full, server, arguments: &arguments };
+        let slot = tokio::select! {
+            biased;
+            slot = server.slots.acquire() => slot,
+            () = asked.context.ct.cancelled() => return Err(cancelled()),
+            () = self.stop.cancelled() => return Err(stopping()),
+        };
+        if let Err((code, why)) = self.ready(server).await {
+            self.refused(door.client.key(), method, name, Some(&arguments), Word::Error, code, &why);
+            return Err(answer::error(answer::DENIED, code.as_str(), why));
+        }
+        let permit = self.decide_or_error(&door)?;
+        let began = Instant::now();
+        let answer = self.trip(&door, &asked, server, params).run(None).await;
+        drop(slot);
+        let latency = began.elapsed();
+        match answer {
+            Ok(result) => {
+                let whole = Json::from(&result);
+                let out = self.outgoing(server, None, &whole);
+                let outcome = Outcome::Answer(Answer::Result(&whole));
+                self.returned(&door, &permit, outcome, out.code, out.filtered, latency)?;
+                match out.code {
+                    Some(code) => {
+                        let value = out.value.unwrap_or_default();
+                        let text = value.pointer("/content/0/text").and_then(Value::as_str).unwrap_or("refused");
+                        Err(answer::error(answer::DENIED, code.as_str(), text.to_owned()))
+                    }
+                    None => Ok(out.value.unwrap_or(result)),
+                }
+            }
+            Err(Failure::Answer(error)) => Err(self.error_answer(&door, &permit, error, None, latency)),
+            Err(failure) => {
+                let (code, why) = told(&failure, server);
+                self.returned(&door, &permit, Outcome::Failed { why: &why, said: None }, Some(code), false, latency)?;
+                Err(answer::error(answer::DENIED, code.as_str(), why))
+            }
+        }
+    }
+
+    async fn starting(&self) {
+        let still = self.servers.iter().any(|server| matches!(server.phase(), super::servers::Phase::Starting));
+        if still {
+            self.settled().await;
+        }
+    }
+
+    /// The one server that has the resource.
+    async fn owner(&self, asked: &Asked<'_>, method: &'static str, uri: &str) -> Result<Arc<Server>, ErrorData> {
+        self.starting().await;
+        let table = self.table();
+        let why = match table.reference(uri) {
+            Route::Server(name) => match self.server(name) {
+                Some(server) => return Ok(Arc::clone(server)),
+                None => "its server is gone".to_owned(),
+            },
+            Route::Withheld(servers) => format!("several servers have it: {}", servers.join(", ")),
+            Route::Unowned => "no server has it, or none that has it is trusted with resources".to_owned(),
+        };
+        Err(self.unowned(asked, method, uri, &why))
+    }
+
+    /// The same answer whatever is not offered; the audit has the reason.
+    fn unowned(&self, asked: &Asked<'_>, method: &'static str, name: &str, why: &str) -> ErrorData {
+        self.refused(asked.client.key(), method, name, None, Word::Deny, Refusal::ToolDenied, why);
+        let (what, code) = match method {
+            "prompts/get" => ("this prompt is not offered here", ErrorCode::INVALID_PARAMS),
+            // Each era has its own code for it.
+            _ if asked.modern => ("this resource is not offered here", ErrorCode::INVALID_PARAMS),
+            _ => ("this resource is not offered here", ErrorCode::RESOURCE_NOT_FOUND),
+        };
+        let data = json!({ "praxiom/code": Refusal::ToolDenied.as_str(), "uri": name });
+        ErrorData::new(code, what, Some(data))
+    }
+
+    /// Of the resources a client wants to hear of, those it may read.
+    pub(super) async fn watched(&self, client: &Arc<Client>, uris: &[Value]) -> Vec<Value> {
+        self.starting().await;
+        let table = self.table();
+        let may = |uri: &&Value| {
+            let text = uri.as_str().unwrap_or_default();
+            let Route::Server(name) = table.resource(text) else { return false };
+            let Some(server) = self.server(name) else { return false };
+            let full = format!("{name}__@read_resource");
+            let arguments = Json::from(&json!({ "uri": text }));
+            let method = "subscriptions/listen";
+            let door = Door { client, method, name: text, full: &full, server, arguments: &arguments };
+            self.decide(&door).is_ok()
+        };
+        uris.iter().filter(may).cloned().collect()
+    }
+
+    /// Tells every server that has a log how much of it is wanted.
+    pub(super) async fn set_level(&self, params: &Map<String, Value>) {
+        let never = CancellationToken::new();
+        for server in &self.servers {
+            let super::servers::Phase::Up(link) = server.phase() else { continue };
+            if link.capabilities.logging.is_some() && !link.modern() {
+                let limits = &server.config.limits;
+                let terms =
+                    Terms { timeout: limits.timeout, max_time: limits.timeout, cancel: &never, waiting: None };
+                // The client gets what it asked for of the others, whatever this one says.
+                let _ = link.ask("logging/setLevel", params.clone(), terms).await;
+            }
+        }
+    }
+
+    /// Passes on that the client's roots have changed, to the servers that may know of them.
+    pub(super) async fn roots_changed(&self) {
+        for server in &self.servers {
+            let super::servers::Phase::Up(link) = server.phase() else { continue };
+            let trusted = |trust: &crate::config::Trust| trust.reverse.contains(&crate::config::Reverse::Roots);
+            if server.config.trust.as_ref().is_some_and(trusted) {
+                link.notify("notifications/roots/list_changed", None).await;
+            }
+        }
+    }
+}
+
+fn text(params: &Map<String, Value>, key: &str) -> Result<String, ErrorData> {
+    let found = params.get(key).and_then(Value::as_str).map(str::to_owned);
+    found.ok_or_else(|| ErrorData::invalid_params(format!("`{key}` is missing or no string"), None))
+}

@@ -1,0 +1,222 @@
+//! One client: who it is, what it can do, how it is told things.
+
+use crate::audit::Key;
+use crate::gateway::servers::Server;
+use crate::gateway::upstream::Note;
+use rmcp::RoleServer;
+use rmcp::model::{
+    CustomNotification, CustomRequest, ErrorData, NotificationMetaObject, ProgressNotification, ProtocolVersion, RequestId, ServerNotification,
+    ServerRequest,
+};
+use rmcp::service::{OriginatingRequestId, Peer, PeerRequestOptions, ServiceError};
+use serde_json::{Map, Value, json};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Severities of log messages, the least first.
+const LEVELS: [&str; 8] = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
+
+/// A connection, or for clients without one the door they come through.
+#[derive(Debug)]
+pub(crate) struct Client {
+    principal: String,
+    connection: String,
+    typed: bool,
+    shaken: Mutex<Shaken>,
+    listeners: Mutex<Vec<Listener>>,
+}
+
+/// What a client of the era with sessions said at the handshake.
+#[derive(Clone, Debug, Default)]
+struct Shaken {
+    peer: Option<Peer<RoleServer>>,
+    capabilities: Value,
+    level: usize,
+}
+
+/// A `subscriptions/listen` request that is open.
+#[derive(Debug)]
+struct Listener {
+    id: RequestId,
+    wanted: Value,
+    peer: Peer<RoleServer>,
+}
+
+impl Client {
+    /// `typed`: progress goes out in rmcp's own type.
+    pub(crate) fn new(principal: impl Into<String>, connection: impl Into<String>, typed: bool) -> Arc<Self> {
+        Arc::new(Self {
+            principal: principal.into(),
+            connection: connection.into(),
+            typed,
+            shaken: Mutex::default(),
+            listeners: Mutex::default(),
+        })
+    }
+
+    pub(crate) fn key(&self) -> Key<'_> {
+        Key { principal: &self.principal, session: None, connection: Some(&self.connection) }
+    }
+
+    pub(crate) fn typed(&self) -> bool {
+        self.typed
+    }
+
+    pub(crate) fn principal(&self) -> &str {
+        &self.principal
+    }
+
+    /// Takes note of a handshake.
+    pub(super) fn shake(&self, peer: Peer<RoleServer>, capabilities: Value) {
+        let mut shaken = locked(&self.shaken);
+        shaken.peer = Some(peer);
+        shaken.capabilities = capabilities;
+    }
+
+    /// Only log messages of this severity and above are passed on; false if there is no such severity.
+    pub(super) fn set_level(&self, level: &str) -> bool {
+        let Some(at) = LEVELS.iter().position(|name| *name == level) else { return false };
+        locked(&self.shaken).level = at;
+        true
+    }
+
+    /// Whether a client that can be asked directly says it can do this.
+    pub(crate) fn can(&self, capability: &str) -> bool {
+        locked(&self.shaken).capabilities.get(capability).is_some()
+    }
+
+    /// The way to a client that can be asked directly.
+    pub(crate) fn peer(&self) -> Option<Peer<RoleServer>> {
+        locked(&self.shaken).peer.clone()
+    }
+
+    pub(super) fn listen(&self, id: RequestId, wanted: Value, peer: Peer<RoleServer>) {
+        locked(&self.listeners).push(Listener { id, wanted, peer });
+    }
+
+    pub(super) fn unlisten(&self, id: &RequestId) {
+        locked(&self.listeners).retain(|listener| listener.id != *id);
+    }
+
+    /// Says that a list has changed: `tools`, `prompts` or `resources`.
+    pub(crate) fn list_changed(&self, kind: &str) {
+        let method = format!("notifications/{kind}/list_changed");
+        if let Some(peer) = self.peer() {
+            let note = notification(&method, None);
+            tokio::spawn(async move { peer.send_notification(note).await });
+        }
+        let key = format!("{kind}ListChanged");
+        self.tell_listeners(&method, &Map::new(), |wanted| wanted.get(&key) == Some(&Value::Bool(true)));
+    }
+
+    /// Passes on a server's notification, if this client is to have it.
+    pub(crate) async fn pass_on(&self, server: &Server, note: &Note) {
+        let mut params = match &note.params {
+            Value::Object(params) => params.clone(),
+            _ => Map::new(),
+        };
+        params.shift_remove("_meta");
+        match note.method.as_str() {
+            "notifications/message" => {
+                let level = params.get("level").and_then(Value::as_str).unwrap_or_default();
+                let Some(level) = LEVELS.iter().position(|name| *name == level) else { return };
+                if level < locked(&self.shaken).level {
+                    return;
+                }
+                let logger = match params.get("logger").and_then(Value::as_str) {
+                    Some(logger) => format!("{}/{logger}", server.name()),
+                    None => server.name().to_owned(),
+                };
+                params.insert("logger".to_owned(), Value::String(logger));
+            }
+            "notifications/resources/updated" => {
+                if server.config.trust.as_ref().is_none_or(|trust| !trust.resources) {
+                    return;
+                }
+                let uri = params.get("uri").cloned().unwrap_or_default();
+                self.tell_listeners(&note.method, &params, |wanted| {
+                    let uris = wanted.get("resourceSubscriptions").and_then(Value::as_array);
+                    uris.is_some_and(|uris| uris.contains(&uri))
+                });
+            }
+            _ => {}
+        }
+        if let Some(peer) = self.peer() {
+            let _ = peer.send_notification(notification(&note.method, Some(Value::Object(params)))).await;
+        }
+    }
+
+    fn tell_listeners(&self, method: &str, params: &Map<String, Value>, wants: impl Fn(&Value) -> bool) {
+        for listener in locked(&self.listeners).iter().filter(|listener| wants(&listener.wanted)) {
+            let mut note = CustomNotification::new(method, Some(Value::Object(params.clone())));
+            let mut meta = NotificationMetaObject::new();
+            meta.set_subscription_id(listener.id.clone());
+            note.extensions.insert(meta);
+            let peer = listener.peer.clone();
+            tokio::spawn(
+                async move { peer.send_notification(ServerNotification::CustomNotification(note)).await },
+            );
+        }
+    }
+
+    /// Makes a server's request of a client that can be asked directly.
+    /// `of`: the request of the client in which the server asks, whose stream the question belongs on.
+    pub(crate) async fn ask(
+        &self,
+        method: &str,
+        params: Map<String, Value>,
+        of: Option<RequestId>,
+    ) -> Result<Value, ErrorData> {
+        let Some(peer) = self.peer() else {
+            return Err(ErrorData::internal_error("the client cannot be asked", None));
+        };
+        let mut request = CustomRequest::new(method, Some(Value::Object(params)));
+        if let Some(id) = of {
+            request.extensions.insert(OriginatingRequestId(id));
+        }
+        let request = ServerRequest::CustomRequest(request);
+        let handle = peer.send_request_with_option(request, PeerRequestOptions::no_options()).await;
+        let answer = match handle {
+            Ok(handle) => handle.await_response().await,
+            Err(error) => Err(error),
+        };
+        match answer {
+            Ok(result) => serde_json::to_value(result)
+                .map_err(|error| ErrorData::internal_error(format!("the client's answer: {error}"), None)),
+            Err(ServiceError::McpError(error)) => Err(error),
+            Err(error) => Err(ErrorData::internal_error(format!("the client did not answer: {error}"), None)),
+        }
+    }
+}
+
+/// Whether the version is of the era without sessions.
+pub(crate) fn modern(version: Option<&ProtocolVersion>) -> bool {
+    version.is_some_and(|version| !version.has_initialize())
+}
+
+/// A progress note to a client. Sessions over HTTP find the stream that it belongs to only in rmcp's own
+/// type; elsewhere nothing of it need be lost.
+pub(crate) fn progress_note(params: Value, typed: bool) -> ServerNotification {
+    if typed && let Ok(params) = serde_json::from_value(params.clone()) {
+        return ServerNotification::ProgressNotification(ProgressNotification::new(params));
+    }
+    notification("notifications/progress", Some(params))
+}
+
+pub(crate) fn notification(method: &str, params: Option<Value>) -> ServerNotification {
+    ServerNotification::CustomNotification(CustomNotification::new(method, params))
+}
+
+/// What every client is told that the gateway can do, whatever servers come up later.
+pub(super) fn capabilities() -> Value {
+    json!({
+        "tools": { "listChanged": true },
+        "resources": { "listChanged": true, "subscribe": true },
+        "prompts": { "listChanged": true },
+        "completions": {},
+        "logging": {},
+    })
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,290 @@
+//! Keeping the servers up: started in parallel, watched, started again, their lists judged each time.
+
+use super::admit::{Admitted, admit};
+use super::core::Core;
+use super::front::Client;
+use super::upstream::{Host, Link, Listing, Opened, list};
+use crate::audit::Level;
+use crate::boundary::Refusal;
+use crate::config;
+use rmcp::model::RequestId;
+use std::sync::atomic::AtomicUsize;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::sync::{Notify, Semaphore, mpsc, oneshot, watch};
+use tokio::time::Instant;
+
+/// Waits between attempts to start a server again.
+const BACKOFF: [Duration; 7] = [
+    Duration::from_millis(100),
+    Duration::from_millis(500),
+    Duration::from_secs(1),
+    Duration::from_secs(2),
+    Duration::from_secs(5),
+    Duration::from_secs(15),
+    Duration::from_secs(30),
+];
+
+/// A server that stayed up this long starts with the shortest wait again.
+const STABLE: Duration = Duration::from_secs(10);
+
+/// Changes of a list that come together are read together.
+const SETTLE: Duration = Duration::from_millis(30);
+
+/// One configured server.
+#[derive(Debug)]
+pub(super) struct Server {
+    pub(super) config: config::Server,
+    phase: watch::Sender<Phase>,
+    /// Calls at one time.
+    pub(super) slots: Semaphore,
+    again: Notify,
+    admitted: Mutex<Arc<Admitted>>,
+    open: Mutex<Vec<Arc<Open>>>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Phase {
+    Starting,
+    Up(Arc<Link>),
+    /// Why; another attempt follows.
+    Down(String),
+    /// Why; no attempt follows.
+    Refused(Refusal, String),
+}
+
+/// A call in flight, for the requests that its server makes meanwhile.
+#[derive(Debug)]
+pub(super) struct Open {
+    pub(super) client: Arc<Client>,
+    /// The client's request.
+    pub(super) id: RequestId,
+    /// The server's requests that wait for the client.
+    pub(super) waiting: AtomicUsize,
+    /// Where a client that cannot be asked directly is asked through the call's own answer.
+    pub(super) asks: Option<mpsc::Sender<Ask>>,
+}
+
+/// A server's request that goes out in the answer to a call.
+#[derive(Debug)]
+pub(super) struct Ask {
+    pub(super) method: String,
+    pub(super) params: serde_json::Map<String, serde_json::Value>,
+    pub(super) answer: oneshot::Sender<serde_json::Value>,
+}
+
+impl Server {
+    pub(super) fn new(config: config::Server) -> Self {
+        let slots = Semaphore::new(config.limits.max_in_flight.min(Semaphore::MAX_PERMITS));
+        let phase = watch::Sender::new(Phase::Starting);
+        Self { config, phase, slots, again: Notify::new(), admitted: Mutex::default(), open: Mutex::default() }
+    }
+
+    pub(super) fn name(&self) -> &str {
+        &self.config.name
+    }
+
+    pub(super) fn phase(&self) -> Phase {
+        self.phase.borrow().clone()
+    }
+
+    pub(super) fn set(&self, phase: Phase) {
+        self.phase.send_replace(phase);
+    }
+
+    pub(super) fn watch(&self) -> watch::Receiver<Phase> {
+        self.phase.subscribe()
+    }
+
+    pub(super) fn admitted(&self) -> Arc<Admitted> {
+        Arc::clone(&locked(&self.admitted))
+    }
+
+    /// Ends the connection and makes a new one: the server has forgotten the session.
+    pub(super) async fn renew(&self, limit: Duration) {
+        let mut phases = self.watch();
+        phases.mark_unchanged();
+        self.again.notify_one();
+        let up = async {
+            while phases.changed().await.is_ok() {
+                if matches!(*phases.borrow_and_update(), Phase::Up(_) | Phase::Refused(..)) {
+                    break;
+                }
+            }
+        };
+        let _ = tokio::time::timeout(limit, up).await;
+    }
+
+    pub(super) fn begin(&self, client: Arc<Client>, id: RequestId, asks: Option<mpsc::Sender<Ask>>) -> Arc<Open> {
+        let open = Arc::new(Open { client, id, waiting: AtomicUsize::new(0), asks });
+        locked(&self.open).push(Arc::clone(&open));
+        open
+    }
+
+    pub(super) fn finish(&self, open: &Arc<Open>) {
+        locked(&self.open).retain(|other| !Arc::ptr_eq(other, open));
+    }
+
+    /// The call that a request of the server belongs to: the protocol does not say, so it is known only
+    /// where all calls in flight are of one client.
+    pub(super) fn asking(&self) -> Option<Arc<Open>> {
+        let open = locked(&self.open);
+        let last = open.last()?;
+        open.iter().all(|other| Arc::ptr_eq(&other.client, &last.client)).then(|| Arc::clone(last))
+    }
+}
+
+/// Starts the server and keeps it up until the gateway stops.
+pub(super) async fn supervise(core: Arc<Core>, server: Arc<Server>) {
+    let Some(trust) = &server.config.trust else {
+        let lines = server.config.trust_lines(None);
+        let why = format!(
+            "the server `{}` is refused: nothing is declared to be trusted of it. To offer all it has, add to its entry:\n{lines}",
+            server.name()
+        );
+        core.server_refused(&server, Refusal::ServerNotTrusted, &why);
+        return;
+    };
+    if let Some(why) = core.lock_refuses(&server) {
+        core.server_refused(&server, Refusal::ToolDefinitionChanged, &why);
+        return;
+    }
+    if trust.offers_nothing() {
+        core.server_note(&server, Level::Warning, "empty", None, "it is trusted with nothing, so nothing of it is offered");
+    }
+    let mut attempts = 0_usize;
+    loop {
+        let host: Arc<dyn Host> = Arc::new(super::reverse::Reverse::new(&core, &server));
+        let opening = Link::open(&server.config, host);
+        let opened = tokio::select! {
+            opened = opening => opened,
+            () = core.stop.cancelled() => return,
+        };
+        let began = Instant::now();
+        let why = match opened {
+            Ok(opened) => match watch(&core, &server, opened).await {
+                Some(why) => why,
+                None => return,
+            },
+            Err(error) => error.to_string(),
+        };
+        let renewed = why == RENEWED;
+        if began.elapsed() > STABLE || renewed {
+            attempts = 0;
+        }
+        let why = core.mask(&why);
+        if !renewed {
+            server.set(Phase::Down(why.clone()));
+            core.server_down(&server, &why, attempts == 0);
+        }
+        let wait = if renewed { Duration::ZERO } else { BACKOFF.get(attempts).or(BACKOFF.last()).copied().unwrap_or_default() };
+        attempts += 1;
+        tokio::select! {
+            () = tokio::time::sleep(wait) => {}
+            () = server.again.notified() => {}
+            () = core.stop.cancelled() => return,
+        }
+    }
+}
+
+const RENEWED: &str = "the session is renewed";
+
+/// From the first list to the end of the connection; why it ended, or `None` if the gateway stops.
+async fn watch(core: &Arc<Core>, server: &Arc<Server>, opened: Opened) -> Option<String> {
+    let Opened { link, mut running, events, mut notes } = opened;
+    let read = tokio::select! {
+        read = list(&link, server.config.limits.start) => read,
+        () = core.stop.cancelled() => {
+            running.end(core.hurry()).await;
+            return None;
+        }
+    };
+    match read {
+        Ok(listing) => publish(core, server, &link, &listing),
+        Err(failure) => {
+            running.end(true).await;
+            return Some(format!("its lists cannot be read: {}", failure.told()));
+        }
+    }
+    let listening = super::listen::listen(Arc::clone(&link));
+    tokio::pin!(listening);
+    let mut listens = true;
+    loop {
+        tokio::select! {
+            why = running.ended() => {
+                running.end(true).await;
+                return Some(why);
+            }
+            () = &mut listening, if listens => listens = false,
+            () = events.woken() => {
+                if let Some(noise) = events.take_noise() {
+                    let text = format!("a line of its output is no message and is skipped, as later ones will be: {noise}");
+                    core.server_note(server, Level::Warning, "noise", None, &core.mask(&text));
+                }
+                if events.take_changed() {
+                    tokio::time::sleep(SETTLE).await;
+                    events.take_changed();
+                    match list(&link, server.config.limits.start).await {
+                        Ok(listing) => publish(core, server, &link, &listing),
+                        Err(failure) => {
+                            running.end(true).await;
+                            return Some(format!("its lists cannot be read again: {}", failure.told()));
+                        }
+                    }
+                }
+            }
+            Some(note) = notes.recv() => core.pass_on(server, note).await,
+            () = server.again.notified() => {
+                running.end(true).await;
+                return Some(RENEWED.to_owned());
+            }
+            () = core.stop.cancelled() => {
+                let (noise, dropped) = events.counts();
+                if noise + dropped > 0 {
+                    let text = format!("{noise} lines skipped, {dropped} notifications dropped");
+                    core.server_note(server, Level::Info, "noise", None, &text);
+                }
+                running.end(core.hurry()).await;
+                return None;
+            }
+        }
+    }
+}
+
+fn publish(core: &Arc<Core>, server: &Arc<Server>, link: &Arc<Link>, listing: &Listing) {
+    let Some(trust) = &server.config.trust else { return };
+    let admitted = admit(listing, trust, core.locked(server.name()));
+    let before = server.admitted();
+    for finding in &admitted.findings {
+        // What has been told is not told again.
+        if !before.findings.contains(finding) {
+            let code = finding.code;
+            let level = if code.is_some() { Level::Error } else { Level::Warning };
+            core.server_note(server, level, "withheld", code, &core.mask(&finding.text));
+        }
+    }
+    if let Ok(mut mirrors) = link.mirrors.lock() {
+        *mirrors = admitted.tools.iter().map(|tool| (tool.name.clone(), tool.mirrors.clone())).collect();
+    }
+    let first = !matches!(server.phase(), Phase::Up(_));
+    let counts = (admitted.tools.len(), admitted.resources.len(), admitted.prompts.len());
+    *locked(&server.admitted) = Arc::new(admitted);
+    // The table first: whoever sees the server up finds its tools.
+    core.rebuild();
+    server.set(Phase::Up(Arc::clone(link)));
+    if first {
+        let (tools, resources, prompts) = counts;
+        let mut text = format!("up, protocol {}, {tools} tools", link.version);
+        if resources > 0 {
+            text.push_str(&format!(", {resources} resources"));
+        }
+        if prompts > 0 {
+            text.push_str(&format!(", {prompts} prompts"));
+        }
+        core.server_note(server, Level::Info, "up", None, &text);
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,157 @@
+//! What clients see of all servers together, and where each name leads.
+
+use super::admit::Admitted;
+use crate::boundary::mirror::Mirrors;
+use crate::boundary::{Refusal, names, resources};
+use crate::config::Expose;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// One server's part, in the order of the configuration.
+#[derive(Clone, Debug)]
+pub(super) struct Part {
+    pub(super) server: String,
+    pub(super) expose: Expose,
+    pub(super) admitted: Arc<Admitted>,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Table {
+    tool_names: names::Names,
+    prompt_names: names::Names,
+    resource_routes: resources::Resources,
+    mirrors: BTreeMap<names::Target, Mirrors>,
+    withheld: BTreeMap<String, Option<Refusal>>,
+    pub(super) tools: Vec<Value>,
+    pub(super) prompts: Vec<Value>,
+    pub(super) resources: Vec<Value>,
+    pub(super) templates: Vec<Value>,
+    /// What the operator should hear of: shortened names, collisions, shared resources.
+    pub(super) remarks: Vec<String>,
+}
+
+impl Table {
+    pub(super) fn new(parts: &[Part], budget: usize) -> Self {
+        let offers = |names: fn(&Admitted) -> Vec<String>| -> BTreeMap<String, names::Offer> {
+            let offer = |part: &Part| names::Offer { bare: part.expose == Expose::Bare, names: names(&part.admitted) };
+            parts.iter().map(|part| (part.server.clone(), offer(part))).collect()
+        };
+        let tool_names =
+            names::Names::new(&offers(|a| a.tools.iter().map(|tool| tool.name.clone()).collect()), budget);
+        let prompt_names =
+            names::Names::new(&offers(|a| a.prompts.iter().map(|(name, _)| name.clone()).collect()), budget);
+        let routes = resources::Resources::new(
+            &parts
+                .iter()
+                .map(|part| {
+                    let texts = |items: &[Value], key: &str| {
+                        items.iter().filter_map(|item| item.get(key)?.as_str().map(str::to_owned)).collect()
+                    };
+                    let uris = texts(&part.admitted.resources, "uri");
+                    let templates = texts(&part.admitted.templates, "uriTemplate");
+                    (part.server.clone(), resources::ResourceOffer { uris, templates })
+                })
+                .collect(),
+        );
+        let mut table = Self { tool_names, prompt_names, resource_routes: routes, ..Self::default() };
+        for part in parts {
+            table.add(part);
+        }
+        table.remarks = table.told();
+        table
+    }
+
+    fn add(&mut self, part: &Part) {
+        for tool in &part.admitted.tools {
+            let target = names::Target { server: part.server.clone(), name: tool.name.clone() };
+            let Some(out) = self.tool_names.exposed(&target) else { continue };
+            self.tools.push(renamed(&tool.shown, out));
+            self.mirrors.insert(target, tool.mirrors.clone());
+        }
+        for (name, prompt) in &part.admitted.prompts {
+            let target = names::Target { server: part.server.clone(), name: name.clone() };
+            let Some(out) = self.prompt_names.exposed(&target) else { continue };
+            self.prompts.push(renamed(prompt, out));
+        }
+        let owned = |routes: &resources::Resources, item: &&Value, key: &str| {
+            let text = item.get(key).and_then(Value::as_str).unwrap_or_default();
+            matches!(routes.reference(text), resources::Route::Server(server) if server == part.server)
+        };
+        let routes = &self.resource_routes;
+        let listed = part.admitted.resources.iter().filter(|item| owned(routes, item, "uri"));
+        self.resources.extend(listed.cloned());
+        let templates = part.admitted.templates.iter().filter(|item| owned(routes, item, "uriTemplate"));
+        self.templates.extend(templates.cloned());
+        for (name, code) in &part.admitted.withheld {
+            self.withheld.insert(format!("{}__{name}", part.server), *code);
+        }
+    }
+
+    fn told(&self) -> Vec<String> {
+        let mut told = Vec::new();
+        for names in [&self.tool_names, &self.prompt_names] {
+            for (target, short) in names.shortened() {
+                told.push(format!("`{}` goes out as `{short}`", crate::text::visible(&target.full())));
+            }
+            for collision in names.collisions() {
+                let targets: Vec<String> =
+                    collision.targets.iter().map(|t| format!("`{}` of `{}`", t.name, t.server)).collect();
+                told.push(format!(
+                    "the name `{}` would stand for {}: none of them is offered",
+                    crate::text::visible(&collision.name),
+                    targets.join(" and ")
+                ));
+            }
+        }
+        for (uri, servers) in self.resource_routes.withheld() {
+            let uri: String = crate::text::visible(uri).chars().take(200).collect();
+            told.push(format!("the resource `{uri}` is offered by {}: none of them is read", servers.join(" and ")));
+        }
+        told.extend(self.resource_routes.refused().iter().cloned());
+        told
+    }
+
+    /// Whose tool a client's name is: the server and its own name for it.
+    pub(super) fn tool(&self, name: &str) -> Option<&names::Target> {
+        self.tool_names.find(name)
+    }
+
+    pub(super) fn prompt(&self, name: &str) -> Option<&names::Target> {
+        self.prompt_names.find(name)
+    }
+
+    pub(super) fn mirrors(&self, target: &names::Target) -> Option<&Mirrors> {
+        self.mirrors.get(target)
+    }
+
+    pub(super) fn resource(&self, uri: &str) -> resources::Route<'_> {
+        self.resource_routes.route(uri)
+    }
+
+    pub(super) fn reference(&self, uri: &str) -> resources::Route<'_> {
+        self.resource_routes.reference(uri)
+    }
+
+    /// Why a full name is not offered, if it is known at all: for the audit alone.
+    pub(super) fn withheld(&self, full: &str) -> Option<Option<Refusal>> {
+        self.withheld.get(full).copied()
+    }
+
+    /// Whether clients see the same lists: tools, prompts, resources.
+    pub(super) fn differs(&self, other: &Self) -> [bool; 3] {
+        [
+            self.tools != other.tools,
+            self.prompts != other.prompts,
+            self.resources != other.resources || self.templates != other.templates,
+        ]
+    }
+}
+
+fn renamed(item: &Value, name: &str) -> Value {
+    let mut item = item.clone();
+    if let Some(slot) = item.get_mut("name") {
+        *slot = Value::String(name.to_owned());
+    }
+    item
+}
