@@ -4,7 +4,7 @@ CARGO  ?= cargo
 PYTHON ?= python3
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 
-.PHONY: demo test z3 bench lint clean
+.PHONY: demo test z3 bench lint peers conformance clean
 
 # Gets Z3, builds, checks the shipped policies, runs their tests, and replays a session that leaks.
 demo: z3
@@ -15,7 +15,7 @@ demo: z3
 	@echo; echo "== a session: read a file, write one, read a secret; then the exits are closed"
 	$(TARGET)/release/praxiom replay --policy policies/filesystem/policy.yaml policies/filesystem/session.jsonl
 
-test: z3 lint
+test: z3 lint peers
 	@$(CARGO) run --quiet -- --version
 	$(CARGO) test --quiet
 
@@ -23,6 +23,15 @@ lint: z3
 	$(CARGO) fmt --check
 	$(CARGO) clippy --all-targets -- -D warnings
 	$(CARGO) check --quiet --no-default-features
+
+# The real servers and clients that tests talk to, in .peers: never fails, a test says what it lacks.
+peers:
+	@$(PYTHON) tests/peers/setup.py
+
+# The MCP conformance suite through the gateway, the fixture of tests/conformance behind it.
+conformance: z3 peers
+	$(CARGO) build --quiet
+	@$(PYTHON) tests/conformance/run.py $(TARGET)/debug/praxiom
 
 bench: z3
 	$(CARGO) bench
@@ -55,4 +64,4 @@ z3: .z3/lib/.ready
 
 clean:
 	$(CARGO) clean
-	rm -rf .z3
+	rm -rf .z3 .peers
