@@ -41,6 +41,7 @@
 
 pub mod catalogue;
 pub mod cli;
+pub mod config;
 pub mod embed;
 pub mod eval;
 pub mod ir;

@@ -1,5 +1,5 @@
-//! Every example on the pages of the diagnostics, run through the binary: the bad one shows the
-//! page's code, the good one shows no error and not the code.
+//! Every example on the pages of the diagnostics, run through the binary or the reader of configurations:
+//! the bad one shows the page's code, the good one shows no error and not the code.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -8,7 +8,9 @@
     reason = "a test fails by panicking"
 )]
 
-use praxiom::text::Code;
+use praxiom::config::{self, Environment};
+use praxiom::report::short;
+use praxiom::text::{Code, FileId, Sources};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -54,8 +56,24 @@ fn praxiom(args: &[&str], folder: &Path) -> (i32, String) {
     (output.status.code().unwrap_or(-1), text)
 }
 
+/// Reads one configuration, with the variables of a block `env`.
+fn read_config(text: &str, blocks: &[Block]) -> (i32, String) {
+    let mut environment = Environment::default();
+    for block in blocks.iter().filter(|block| block.info == "env") {
+        environment.add_file(&block.text).unwrap();
+    }
+    let reading = config::read(text, FileId(0), Path::new("."), &environment);
+    let mut sources = Sources::default();
+    sources.add("praxiom.yaml", reading.shown);
+    let lines: Vec<String> = reading.diagnostics.iter().map(|found| short::line(found, &sources)).collect();
+    (i32::from(reading.config.is_none()), lines.join("\n"))
+}
+
 /// Runs one example as its blocks ask and gives the exit code and what was printed.
 fn run(code: Code, name: &str, blocks: &[Block]) -> (i32, String) {
+    if let Some(config) = blocks.iter().find(|block| block.info == "yaml config") {
+        return read_config(&config.text, blocks);
+    }
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("docs-{code}-{name}"));
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder).unwrap();

@@ -1,0 +1,176 @@
+//! Secrets: values that are never printed, and what takes them out of text that is.
+
+use aho_corasick::{AhoCorasick, MatchKind};
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::fmt;
+use std::ops::Range;
+
+/// A value that is shown as `***`.
+#[derive(Clone, PartialEq, Eq, Default)]
+pub struct Secret(String);
+
+impl Secret {
+    #[must_use]
+    pub fn new(value: impl Into<String>) -> Self {
+        Self(value.into())
+    }
+
+    /// The value, for the one place that needs it.
+    #[must_use]
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("***")
+    }
+}
+
+impl fmt::Display for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("***")
+    }
+}
+
+/// Shorter values are not looked for: `***` for every `1` would leave nothing to read. What is printed
+/// of the configuration itself is printed unexpanded, so they do not show there either.
+const MIN_CHARS: usize = 4;
+
+/// Values that are settings rather than secrets, and would take common words out of every message.
+const WORDS: [&str; 11] =
+    ["true", "false", "null", "none", "trace", "debug", "info", "warn", "warning", "error", "utf-8"];
+
+/// Takes the secrets of a configuration out of text: a server's standard error, the messages of a
+/// connection, a command line. Mask before cutting a text and before making it visible, as half a
+/// secret or an escaped one is not found.
+#[derive(Clone, Default)]
+pub struct Masker {
+    finder: Finder,
+}
+
+#[derive(Clone, Default)]
+enum Finder {
+    #[default]
+    Nothing,
+    Some(AhoCorasick),
+    /// The secrets could not be compiled, so no text can be shown.
+    Everything,
+}
+
+impl fmt::Debug for Masker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Masker")
+    }
+}
+
+impl Masker {
+    /// Finds each of the values, also as URLs and JSON spell it and, of several lines, each line.
+    /// Values of fewer than four characters and plain settings such as `true` are left out.
+    #[must_use]
+    pub fn new<'s>(secrets: impl IntoIterator<Item = &'s str>) -> Self {
+        let mut needles = BTreeSet::new();
+        for secret in secrets {
+            for part in std::iter::once(secret).chain(secret.lines()) {
+                add(&mut needles, part);
+            }
+        }
+        if needles.is_empty() {
+            return Self::default();
+        }
+        let built = AhoCorasick::builder().match_kind(MatchKind::Standard).build(&needles);
+        Self { finder: built.map_or(Finder::Everything, Finder::Some) }
+    }
+
+    /// The text with `***` for every secret; overlapping and touching ones are one.
+    #[must_use]
+    pub fn mask<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        self.replace(text, |_| "***".to_owned())
+    }
+
+    /// The text with one `*` for each byte of a secret, line ends aside, so that every place stays
+    /// where it is.
+    #[must_use]
+    pub fn blank<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        self.replace(text, blanked)
+    }
+
+    fn replace<'t>(&self, text: &'t str, by: impl Fn(&str) -> String) -> Cow<'t, str> {
+        let found = self.find(text);
+        if found.is_empty() {
+            return Cow::Borrowed(text);
+        }
+        let mut out = String::with_capacity(text.len());
+        let mut at = 0;
+        for range in found {
+            out.push_str(text.get(at..range.start).unwrap_or(""));
+            out.push_str(&by(text.get(range.clone()).unwrap_or("")));
+            at = range.end;
+        }
+        out.push_str(text.get(at..).unwrap_or(""));
+        Cow::Owned(out)
+    }
+
+    /// Where secrets stand, in order, none touching another.
+    fn find(&self, text: &str) -> Vec<Range<usize>> {
+        let finder = match &self.finder {
+            Finder::Nothing => return Vec::new(),
+            Finder::Everything => return std::iter::once(0..text.len()).collect(),
+            Finder::Some(finder) => finder,
+        };
+        // All matches, overlapping ones too: the tail of one secret must not survive in the next.
+        let mut merged: Vec<Range<usize>> = Vec::new();
+        for found in finder.find_overlapping_iter(text) {
+            // Matches come by their end, so a later one may begin before several earlier ones.
+            let mut range = found.range();
+            while let Some(last) = merged.pop_if(|last| last.end >= range.start) {
+                range = last.start.min(range.start)..last.end.max(range.end);
+            }
+            merged.push(range);
+        }
+        merged
+    }
+}
+
+/// A `*` for each byte, line ends aside.
+pub(super) fn blanked(text: &str) -> String {
+    text.bytes().map(|byte| if matches!(byte, b'\n' | b'\r') { char::from(byte) } else { '*' }).collect()
+}
+
+fn add(needles: &mut BTreeSet<String>, value: &str) {
+    let value = value.trim();
+    if value.chars().count() < MIN_CHARS || WORDS.contains(&value.to_ascii_lowercase().as_str()) {
+        return;
+    }
+    let form: String = url::form_urlencoded::byte_serialize(value.as_bytes()).collect();
+    let path = form.replace('+', "%20");
+    let json = serde_json::to_string(value).unwrap_or_default();
+    let json = json.strip_prefix('"').and_then(|json| json.strip_suffix('"')).unwrap_or("");
+    needles.extend([value.to_owned(), form, path, json.to_owned()].into_iter().filter(|form| form.len() >= MIN_CHARS));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_are_masked_in_every_spelling() {
+        let masker = Masker::new(["abcdef", "defghi", "p@ss \"word\"", "line one\nline two\n", "abc", "true", "cdef"]);
+        for (text, masked) in [
+            ("xabcdefghix", "x***x"),
+            ("abcdefabcdef", "***"),
+            ("p@ss \"word\"!", "***!"),
+            ("?k=p%40ss+%22word%22&x", "?k=***&x"),
+            ("/p%40ss%20%22word%22/", "/***/"),
+            (r#"{"k":"p@ss \"word\""}"#, r#"{"k":"***"}"#),
+            ("line two", "***"),
+            ("abc true ab", "abc true ab"),
+        ] {
+            assert_eq!(masker.mask(text), masked, "{text}");
+        }
+        assert_eq!(masker.blank("é abcdef\n"), "é ******\n");
+        assert_eq!(format!("{:?} {}", Secret::new("abcdef"), Secret::new("abcdef")), "*** ***");
+    }
+}
