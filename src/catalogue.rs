@@ -1,6 +1,10 @@
 //! What tools the servers really offer: a tool lock, or a plain MCP `tools/list` result.
 //! Knows nothing of policies.
 
+mod pin;
+
+pub use pin::{full_digest, pin};
+
 use crate::json::{self, Json};
 use crate::text::{Code, Diagnostic, FileId, Span};
 use std::collections::BTreeMap;

@@ -8,16 +8,20 @@ mod object;
 mod python;
 mod read;
 mod result;
+mod review;
 mod scan;
 mod text;
 mod value;
+mod write;
 
+pub use embed::size;
 pub use malformed::{Malformed, Reason};
 pub use number::Number;
 pub use object::Object;
-pub use python::write_python;
+pub use python::{write_compact, write_python};
 pub use read::{MAX_DEPTH, MAX_DIGITS, parse};
 pub use result::{error_strings, error_text, result_strings, result_text};
+pub use review::write_review;
 pub use text::strings;
 
 /// One JSON value.
@@ -65,6 +69,12 @@ impl Json {
             Self::Object(object) => Some(object),
             _ => None,
         }
+    }
+
+    /// The member of this name, if this is an object that has one.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&Json> {
+        self.as_object().and_then(|object| object.get(name))
     }
 
     /// The items, if this is an array.

@@ -39,6 +39,7 @@
 //! # }
 //! ```
 
+pub mod boundary;
 pub mod catalogue;
 pub mod cli;
 pub mod config;

@@ -19,6 +19,7 @@ const LAYERS: &[(&str, u8)] = &[
     ("syntax", 1),
     ("policy", 2),
     ("catalogue", 2),
+    ("boundary", 3),
     ("ir", 3),
     ("eval", 4),
     ("smt", 5),
@@ -47,6 +48,9 @@ const OWNED: &[(&str, &[&str])] = &[
     ("quick_junit", &["report"]),
     ("clap", &["cli"]),
     ("miette", &["cli"]),
+    ("base64", &["boundary"]),
+    ("getrandom", &["boundary"]),
+    ("similar", &["catalogue"]),
 ];
 
 fn files(folder: &Path, found: &mut Vec<PathBuf>) {

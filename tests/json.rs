@@ -75,7 +75,8 @@ fn python(json: &json::Json, sort_keys: bool) -> String {
 fn python_writes_the_same() {
     const SCRIPT: &str = "import json, sys\n\
         texts = json.load(sys.stdin.buffer)\n\
-        json.dump([[json.dumps(json.loads(t), sort_keys=s, ensure_ascii=False) for s in (False, True)] for t in texts], sys.stdout)";
+        compact = lambda t: json.dumps(json.loads(t), sort_keys=True, ensure_ascii=False, separators=(',', ':'))\n\
+        json.dump([[json.dumps(json.loads(t), sort_keys=s, ensure_ascii=False) for s in (False, True)] + [compact(t)] for t in texts], sys.stdout)";
     let mut command = Command::new("python3");
     command.args(["-c", SCRIPT]).stdin(Stdio::piped()).stdout(Stdio::piped());
     let Ok(mut child) = command.spawn() else {
@@ -88,12 +89,19 @@ fn python_writes_the_same() {
     child.stdin.take().unwrap().write_all(&serde_json::to_vec(&texts).unwrap()).unwrap();
     let output = child.wait_with_output().unwrap();
     assert!(output.status.success());
-    let wanted: Vec<[String; 2]> = serde_json::from_slice(&output.stdout).unwrap();
+    let wanted: Vec<[String; 3]> = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(texts.len(), wanted.len());
-    for (text, [as_sent, sorted]) in texts.iter().zip(&wanted) {
+    for (text, [as_sent, sorted, compact]) in texts.iter().zip(&wanted) {
         let json = json::parse(text.as_bytes()).unwrap();
         assert_eq!(&python(&json, false), as_sent, "{text}");
         assert_eq!(&python(&json, true), sorted, "{text}");
+        let mut out = String::new();
+        json::write_compact(&json, &mut out);
+        assert_eq!(&out, compact, "{text}");
+        // For review it looks different and is the same value.
+        out.clear();
+        json::write_review(&json, &mut out);
+        assert_eq!(&python(&json::parse(out.as_bytes()).unwrap(), true), sorted, "{text}");
     }
 }
 

@@ -3,6 +3,7 @@
 use super::{Json, Number, Object};
 use serde::ser::{Error as _, Serialize, Serializer};
 use serde_json::value::RawValue;
+use std::io;
 
 /// Through `serde_json` numbers keep their spelling and keys their order.
 impl Serialize for Json {
@@ -25,6 +26,28 @@ impl Serialize for Object {
     }
 }
 
+/// Bytes of the value as `serde_json` writes it: no spaces, numbers and keys as they were sent.
+#[must_use]
+pub fn size(json: &Json) -> usize {
+    let mut bytes = Bytes(0);
+    // Counting never fails.
+    let _ = serde_json::to_writer(&mut bytes, json);
+    bytes.0
+}
+
+struct Bytes(usize);
+
+impl io::Write for Bytes {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 = self.0.saturating_add(bytes.len());
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 /// Only `serde_json` understands the raw spelling.
 impl Serialize for Number {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -37,12 +60,13 @@ impl Serialize for Number {
 
 #[cfg(test)]
 mod tests {
-    use crate::json::parse;
+    use crate::json::{parse, size};
 
     #[test]
     fn spelling_and_order_survive_embedding() {
         let text = r#"{"z":[-0,1E5,0.10,1e-400,123456789012345678901234567890],"a":{"b":null,"a":"é\n"},"":true}"#;
         let json = parse(text.as_bytes()).unwrap();
         assert_eq!(serde_json::to_string(&json).unwrap(), text);
+        assert_eq!(size(&json), text.len());
     }
 }

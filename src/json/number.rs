@@ -15,6 +15,12 @@ enum Spelling {
     Float(Box<str>),
 }
 
+impl From<i64> for Number {
+    fn from(value: i64) -> Self {
+        Self(Spelling::Small(value))
+    }
+}
+
 impl Number {
     /// `integer` says that the spelling has no `.`, `e` or `E`.
     pub(super) fn new(spelling: &str, integer: bool) -> Self {

@@ -1,7 +1,7 @@
 //! Objects whose keys keep their order. Knows nothing of how they are read or written.
 
 use super::Json;
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// An object: distinct keys in the order they were sent.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -17,6 +17,12 @@ impl TryFrom<Vec<(String, Json)>> for Object {
             Some(second) => Err(second),
             None => Ok(Self(members)),
         }
+    }
+}
+
+impl From<BTreeMap<String, Json>> for Object {
+    fn from(members: BTreeMap<String, Json>) -> Self {
+        Self(members.into_iter().collect())
     }
 }
 
@@ -46,6 +52,49 @@ impl Object {
     #[must_use]
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &Json)> {
         self.0.iter().map(|(name, value)| (name.as_str(), value))
+    }
+
+    /// Gives `key` this value: in its place if it is there, else at the end.
+    pub fn set(&mut self, key: &str, value: Json) {
+        match self.0.iter_mut().find(|(name, _)| name == key) {
+            Some((_, old)) => *old = value,
+            None => self.0.push((key.to_owned(), value)),
+        }
+    }
+
+    /// Takes a member out; the others keep their order.
+    pub fn remove(&mut self, key: &str) -> Option<Json> {
+        let at = self.0.iter().position(|(name, _)| name == key)?;
+        Some(self.0.remove(at).1)
+    }
+
+    /// The same names with other values.
+    #[must_use]
+    pub fn map_values(self, mut map: impl FnMut(&str, Json) -> Json) -> Self {
+        let mapped = self.0.into_iter().map(|(name, value)| {
+            let value = map(&name, value);
+            (name, value)
+        });
+        Self(mapped.collect())
+    }
+
+    /// The same values under other names. Where a name is taken already, the later member gets
+    /// ` (2)`, ` (3)` and so on behind it, so that nothing is lost.
+    #[must_use]
+    pub fn map_names(self, mut map: impl FnMut(String) -> String) -> Self {
+        let mut taken = HashSet::with_capacity(self.0.len());
+        let mut counts: HashMap<String, usize> = HashMap::new();
+        let mapped = self.0.into_iter().map(|(name, value)| {
+            let wanted = map(name);
+            let mut name = wanted.clone();
+            while !taken.insert(name.clone()) {
+                let count = counts.entry(wanted.clone()).or_insert(1);
+                *count += 1;
+                name = format!("{wanted} ({count})");
+            }
+            (name, value)
+        });
+        Self(mapped.collect())
     }
 
     /// Hands each member to `visit`, in code point order of the names if `sorted`, else as sent.

@@ -3,74 +3,41 @@
 
 use std::fmt::Write;
 
-use super::scan::plain_prefix;
+use super::write::{Style, write};
 use super::{Json, Number};
 
 /// Appends the spelling that Python's `json.dumps(value, sort_keys=sort_keys, ensure_ascii=False)`
 /// gives: separators `", "` and `": "`, integers exact, floats as Python's `repr`; keys in code
 /// point order at every depth, or as sent.
 pub fn write_python(json: &Json, sort_keys: bool, out: &mut String) {
-    match json {
-        Json::Null => out.push_str("null"),
-        Json::Bool(true) => out.push_str("true"),
-        Json::Bool(false) => out.push_str("false"),
-        Json::Number(number) => write_number(number, out),
-        Json::String(text) => write_string(text, out),
-        Json::Array(items) => {
-            out.push('[');
-            let mut separator = "";
-            for item in items {
-                out.push_str(separator);
-                write_python(item, sort_keys, out);
-                separator = ", ";
-            }
-            out.push(']');
-        }
-        Json::Object(object) => {
-            out.push('{');
-            let mut separator = "";
-            object.each(sort_keys, |name, value| {
-                out.push_str(separator);
-                write_string(name, out);
-                out.push_str(": ");
-                write_python(value, sort_keys, out);
-                separator = ", ";
-            });
-            out.push('}');
-        }
+    write::<Spaced>(json, sort_keys, out);
+}
+
+/// Appends the canonical spelling that digests are taken of: as [`write_python`] with sorted keys, but
+/// with the separators `,` and `:`.
+pub fn write_compact(json: &Json, out: &mut String) {
+    write::<Compact>(json, true, out);
+}
+
+struct Spaced;
+
+impl Style for Spaced {
+    const COMMA: &'static str = ", ";
+    const COLON: &'static str = ": ";
+
+    fn number(number: &Number, out: &mut String) {
+        write_number(number, out);
     }
 }
 
-fn write_string(text: &str, out: &mut String) {
-    out.reserve(text.len() + 2);
-    out.push('"');
-    let mut rest = text;
-    loop {
-        // Stops before an ASCII byte or at the end, so this is a character boundary.
-        let (plain, special) = rest.split_at_checked(plain_prefix(rest.as_bytes())).unwrap_or_default();
-        out.push_str(plain);
-        let mut special = special.chars();
-        let Some(next) = special.next() else { break };
-        write_escape(next, out);
-        rest = special.as_str();
-    }
-    out.push('"');
-}
+struct Compact;
 
-fn write_escape(special: char, out: &mut String) {
-    match special {
-        '"' => out.push_str("\\\""),
-        '\\' => out.push_str("\\\\"),
-        '\n' => out.push_str("\\n"),
-        '\r' => out.push_str("\\r"),
-        '\t' => out.push_str("\\t"),
-        '\u{8}' => out.push_str("\\b"),
-        '\u{c}' => out.push_str("\\f"),
-        control => {
-            let code = u32::from(control);
-            out.push_str("\\u00");
-            out.extend([code >> 4, code & 0xf].into_iter().filter_map(|digit| char::from_digit(digit, 16)));
-        }
+impl Style for Compact {
+    const COMMA: &'static str = ",";
+    const COLON: &'static str = ":";
+
+    fn number(number: &Number, out: &mut String) {
+        write_number(number, out);
     }
 }
 
