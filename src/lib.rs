@@ -39,6 +39,7 @@
 //! # }
 //! ```
 
+pub mod audit;
 pub mod catalogue;
 pub mod cli;
 pub mod embed;
