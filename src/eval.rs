@@ -17,6 +17,6 @@ pub use crate::ir::Value;
 pub use call::{Answer, Call};
 pub use evidence::{Found, RuleEvidence, Step};
 pub use policy::{Compiled, Policy};
-pub use reason::state_text;
+pub use reason::{Texts, state_text, variables_text};
 pub use session::{Fault, Session};
 pub use verdict::{Decision, Failed, FailedKind, Failure, Observation, Rule, Undefined, Verdict};

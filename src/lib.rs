@@ -40,6 +40,7 @@
 //! ```
 
 pub mod boundary;
+pub mod audit;
 pub mod catalogue;
 pub mod cli;
 pub mod config;

@@ -5,22 +5,38 @@ use crate::ir::{Policy, Value};
 use std::fmt::Write;
 use std::sync::Arc;
 
+/// Whether text values of the state are spelled out; they may be copies of what a call carried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Texts {
+    Shown,
+    /// `s=***`.
+    Hidden,
+}
+
 /// `[state: tainted=True, n=1, s='x']`, or `[state: <no state>]`.
 #[must_use]
 pub fn state_text(policy: &Policy, state: &[Value]) -> String {
-    let mut out = String::from("[state: ");
+    format!("[state: {}]", variables_text(policy, state, Texts::Shown))
+}
+
+/// `tainted=True, n=1, s='x'`, or `<no state>`.
+#[must_use]
+pub fn variables_text(policy: &Policy, state: &[Value], texts: Texts) -> String {
+    let mut out = String::new();
     for (at, (var, value)) in policy.state.iter().zip(state).enumerate() {
         let separator = if at == 0 { "" } else { ", " };
-        let _ = write!(out, "{separator}{}={value}", var.name);
+        let _ = match (texts, value) {
+            (Texts::Hidden, Value::Str(_)) => write!(out, "{separator}{}=***", var.name),
+            _ => write!(out, "{separator}{}={value}", var.name),
+        };
     }
     if policy.state.is_empty() {
         out.push_str("<no state>");
     }
-    out.push(']');
     out
 }
 
-pub(super) fn reason(policy: &Policy, state: &[Value], tool: &str, failures: &[Failure]) -> String {
+pub(super) fn reason(policy: &Policy, state: &[Value], tool: &str, failures: &[Failure], texts: Texts) -> String {
     let mut parts: Vec<String> = Vec::new();
     let mut invariants: Vec<String> = Vec::new();
     let mut guards: Vec<String> = Vec::new();
@@ -57,8 +73,7 @@ pub(super) fn reason(policy: &Policy, state: &[Value], tool: &str, failures: &[F
     }
     let mut out = parts.join("; ");
     if judged {
-        out.push(' ');
-        out.push_str(&state_text(policy, state));
+        let _ = write!(out, " [state: {}]", variables_text(policy, state, texts));
     }
     out
 }

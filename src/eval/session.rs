@@ -1,12 +1,12 @@
 //! One agent's session: the state of a policy over time.
 
 use super::call::{Answer, Call, Facts};
-use super::policy::{Policy, initial};
+use super::policy::{Policy, argument, initial};
 use super::run::{Env, Silent, run};
 use super::verdict::{Observation, Rule, Undefined, Verdict};
 use super::{decide, evidence, observe};
-use crate::ir::Value;
-use crate::json::Json;
+use crate::ir::{self, Value};
+use crate::json::{Json, Object};
 
 /// The state of one session. Sessions of one policy are independent; each is `Send`.
 #[derive(Clone, Debug)]
@@ -32,6 +32,21 @@ impl Policy {
         let state = initial(&self.0.typed);
         // A compiled policy holds its invariants initially.
         Session { policy: self.clone(), state, safe: true, fault: None }
+    }
+
+    /// A session that goes on from a recorded state. `None` unless `state` gives every variable, and
+    /// nothing else, a value of its type.
+    #[must_use]
+    pub fn session_in(&self, state: &Object) -> Option<Session> {
+        let variables = &self.0.typed.state;
+        let value = |var: &ir::StateVar| argument(state.get(&var.name)?, var.ty).ok().map(|value| value.to_value());
+        let values: Vec<Value> = variables.iter().map(value).collect::<Option<_>>()?;
+        if state.len() != values.len() {
+            return None;
+        }
+        let mut session = Session { policy: self.clone(), state: values, safe: true, fault: None };
+        session.safe = session.violated().is_empty();
+        Some(session)
     }
 }
 

@@ -1,7 +1,7 @@
 //! What was decided, as data.
 
 use super::policy::Policy;
-use super::reason;
+use super::reason::{self, Texts};
 use crate::ir::{ArgId, Context, IntError, Value};
 use std::fmt;
 use std::sync::Arc;
@@ -149,8 +149,14 @@ impl Verdict {
     /// Why the call was denied, in the wording of the original; `None` unless denied.
     #[must_use]
     pub fn reason(&self) -> Option<String> {
+        self.reason_with(Texts::Shown)
+    }
+
+    /// The reason with or without the text values of the state.
+    #[must_use]
+    pub fn reason_with(&self, texts: Texts) -> Option<String> {
         let denied = self.denied.as_ref()?;
-        Some(reason::reason(denied.policy.typed(), &denied.state, &self.tool, &self.failures))
+        Some(reason::reason(denied.policy.typed(), &denied.state, &self.tool, &self.failures, texts))
     }
 
     /// Everything that failed, by name.
