@@ -46,6 +46,8 @@ pub mod cli;
 pub mod config;
 pub mod embed;
 pub mod eval;
+#[cfg(feature = "gateway")]
+pub mod gateway;
 pub mod ir;
 pub mod json;
 pub mod lint;
