@@ -1,13 +1,23 @@
 //! What tools the servers really offer: a tool lock, or a plain MCP `tools/list` result.
 //! Knows nothing of policies.
 
+mod diff;
+mod lock;
 mod pin;
+mod read;
+mod show;
 
+pub use diff::{Change, Difference, Field, Item};
+pub use lock::{Lock, LockedServer, Start};
 pub use pin::{full_digest, pin};
+pub use show::{differences_to_json, show_differences};
 
 use crate::json::{self, Json};
 use crate::text::{Code, Diagnostic, FileId, Span};
 use std::collections::BTreeMap;
+
+const LIST_HELP: &str = "save the server's answer to `tools/list` again";
+const LOCK_HELP: &str = "write it again with `praxiom tools lock`, and look at the difference before you agree to it";
 
 /// Servers and their tools, by name.
 #[derive(Clone, Debug, Default)]
@@ -38,13 +48,7 @@ impl Catalogue {
 
     fn read(&mut self, text: &str, file: FileId, server: Option<&str>) -> Result<(), Box<Diagnostic>> {
         let whole = Span::new(file, 0, 0);
-        let value = json::parse(text.strip_prefix('\u{feff}').unwrap_or(text).as_bytes()).map_err(|malformed| {
-            let span = Span::new(file, malformed.offset, malformed.offset);
-            let message = format!("not JSON: {}", malformed.reason);
-            Box::new(
-                Diagnostic::new(Code::PX6001, span, message).help("save the server's answer to `tools/list` again"),
-            )
-        })?;
+        let value = document(text, file, LIST_HELP)?;
         let refuse =
             |message: &str, help: &str| Box::new(Diagnostic::new(Code::PX6001, whole, message.to_owned()).help(help));
         let outer = |name| value.as_object().and_then(|object| object.get(name));
@@ -63,12 +67,8 @@ impl Catalogue {
                 "ask for the other pages too and join their `tools`",
             ));
         }
-        let version = member("version");
-        if member("servers").is_some() && !matches!(version, Some(Json::Number(number)) if number.as_i64() == Some(1)) {
-            return Err(refuse("the lock is of a version that this praxiom does not read", "it reads version 1"));
-        }
         match (member("servers"), member("tools"), server) {
-            (Some(servers), _, None) => self.lock(servers, whole),
+            (Some(_), _, None) => self.lock(inner, whole),
             (Some(_), _, Some(_)) => {
                 Err(refuse("a lock names its servers itself", "write `--tools FILE` without a server's name"))
             }
@@ -84,17 +84,13 @@ impl Catalogue {
         }
     }
 
-    fn lock(&mut self, servers: &Json, place: Span) -> Result<(), Box<Diagnostic>> {
-        let Some(servers) = servers.as_object() else { return Err(shape(place, "`servers` is no object")) };
-        for (server, entry) in servers.iter() {
-            let tools = entry.as_object().and_then(|entry| entry.get("tools")).and_then(Json::as_object);
-            let Some(tools) = tools else {
-                return Err(shape(place, &format!("the server `{}` has no object `tools`", server.escape_debug())));
-            };
-            for (name, tool) in tools.iter() {
-                self.insert(server, name, tool);
+    fn lock(&mut self, lock: &Json, place: Span) -> Result<(), Box<Diagnostic>> {
+        let lock = Lock::from_json(lock).map_err(|why| bad_lock(place, why))?;
+        for (server, locked) in lock.servers {
+            self.servers.entry(server.clone()).or_default();
+            for (name, tool) in locked.tools {
+                self.insert(&server, &name, &tool);
             }
-            self.servers.entry(server.to_owned()).or_default();
         }
         Ok(())
     }
@@ -123,8 +119,26 @@ impl Catalogue {
     }
 }
 
+impl Lock {
+    /// The lock in a file.
+    pub fn read(text: &str, file: FileId) -> Result<Self, Box<Diagnostic>> {
+        let document = document(text, file, LOCK_HELP)?;
+        Self::from_json(&document).map_err(|why| bad_lock(Span::new(file, 0, 0), why))
+    }
+}
+
+fn document(text: &str, file: FileId, help: &str) -> Result<Json, Box<Diagnostic>> {
+    json::parse(text.strip_prefix('\u{feff}').unwrap_or(text).as_bytes()).map_err(|malformed| {
+        let span = Span::new(file, malformed.offset, malformed.offset);
+        let message = format!("not JSON: {}", malformed.reason);
+        Box::new(Diagnostic::new(Code::PX6001, span, message).help(help))
+    })
+}
+
+fn bad_lock(place: Span, why: String) -> Box<Diagnostic> {
+    Box::new(Diagnostic::new(Code::PX6001, place, why).help(LOCK_HELP))
+}
+
 fn shape(place: Span, message: &str) -> Box<Diagnostic> {
-    Box::new(
-        Diagnostic::new(Code::PX6001, place, message.to_owned()).help("save the server's answer to `tools/list` again"),
-    )
+    Box::new(Diagnostic::new(Code::PX6001, place, message.to_owned()).help(LIST_HELP))
 }

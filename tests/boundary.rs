@@ -9,6 +9,8 @@
 
 #[path = "boundary/any.rs"]
 mod any;
+#[path = "boundary/lock.rs"]
+mod lock;
 #[path = "boundary/names.rs"]
 mod names;
 #[path = "boundary/results.rs"]

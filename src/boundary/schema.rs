@@ -13,6 +13,9 @@ const MAX_DEPTH: usize = 64;
 /// The largest schema that is offered, in bytes of JSON.
 const MAX_SCHEMA: usize = 256 * 1024;
 
+/// The largest definition that is offered, schemas and texts together, in bytes of JSON.
+const MAX_DEFINITION: usize = 512 * 1024;
+
 /// A list, sorted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Triage {
@@ -104,6 +107,13 @@ fn triage(list: Vec<Json>, what: &str, inspect: impl Fn(&mut Object) -> Result<V
         let twice = counts.get(&name).is_some_and(|count| *count > 1);
         let verdict = match (&item, bad_name(&item, &name, twice)) {
             (_, Some(why)) => Err(why.to_owned()),
+            (Json::Object(_), None) if size(&item) > MAX_DEFINITION => {
+                Err(format!("it is larger than {} KiB", MAX_DEFINITION / 1024))
+            }
+            // One level for the definition itself.
+            (Json::Object(_), None) if !within(&item, MAX_DEPTH + 1) => {
+                Err(format!("it is nested more than {MAX_DEPTH} deep"))
+            }
             (Json::Object(object), None) => {
                 let mut repaired = object.clone();
                 inspect(&mut repaired).map(|repairs| (repaired, repairs))
@@ -208,9 +218,6 @@ fn repair_input(tool: &mut Object, repairs: &mut Vec<String>) -> Result<(), Stri
 fn sound(schema: &Json) -> Result<(), String> {
     if size(schema) > MAX_SCHEMA {
         return Err(format!("it is larger than {} KiB", MAX_SCHEMA / 1024));
-    }
-    if !within(schema, MAX_DEPTH) {
-        return Err(format!("it is nested more than {MAX_DEPTH} deep"));
     }
     references::check(schema)
 }
