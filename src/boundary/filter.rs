@@ -45,6 +45,14 @@ impl<'a> Filters<'a> {
         (text, counts)
     }
 
+    /// Every string of a JSON value, such as the data of an error, filtered.
+    #[must_use]
+    pub fn value(&self, value: Json) -> (Json, Vec<u64>) {
+        let mut counts = vec![0; self.0.len()];
+        let value = map_strings(value, &mut |text| self.apply(text, &mut counts));
+        (value, counts)
+    }
+
     fn apply(&self, mut text: String, counts: &mut [u64]) -> String {
         for ((regex, replacement), count) in self.0.iter().zip(counts) {
             if !regex.is_match(&text) {

@@ -52,6 +52,12 @@ impl Filter {
         self.regex.replace_all(text, self.replace.as_str())
     }
 
+    /// The compiled expression and the replacement.
+    #[must_use]
+    pub fn parts(&self) -> (Regex, String) {
+        (self.regex.clone(), self.replace.clone())
+    }
+
     /// The expression as written.
     #[must_use]
     pub fn regex(&self) -> &str {

@@ -2,9 +2,8 @@
 //! formed. Each item is judged by itself, and every refusal is named.
 
 use super::upstream::Listing;
-use crate::boundary::mirror::Mirrors;
-use crate::boundary::{Refusal, schema};
-use crate::catalogue::{Locked, pin};
+use crate::boundary::{self, Mirrors, Refusal};
+use crate::catalogue::{LockedServer, full_digest, pin};
 use crate::config::{Allow, Trust};
 use crate::json::Json;
 use crate::text::visible;
@@ -52,13 +51,13 @@ impl Admitted {
 }
 
 /// `locked`: what the lock has of this server, where there is a lock.
-pub(super) fn admit(listing: &Listing, trust: &Trust, locked: Option<&Locked>) -> Admitted {
+pub(super) fn admit(listing: &Listing, trust: &Trust, locked: Option<&LockedServer>) -> Admitted {
     let mut admitted = Admitted::default();
     for remark in &listing.remarks {
         admitted.find(None, remark.clone());
     }
     tools(listing, trust, locked, &mut admitted);
-    prompts(listing, trust, &mut admitted);
+    prompts(listing, trust, locked, &mut admitted);
     if trust.resources {
         admitted.resources = named(&listing.resources, "uri");
         admitted.templates = named(&listing.templates, "uriTemplate");
@@ -66,11 +65,11 @@ pub(super) fn admit(listing: &Listing, trust: &Trust, locked: Option<&Locked>) -
     admitted
 }
 
-fn tools(listing: &Listing, trust: &Trust, locked: Option<&Locked>, admitted: &mut Admitted) {
+fn tools(listing: &Listing, trust: &Trust, locked: Option<&LockedServer>, admitted: &mut Admitted) {
     if trust.tools.is_nothing() {
         return;
     }
-    let triage = schema::tools(listing.tools.iter().map(Json::from).collect());
+    let triage = boundary::tools(listing.tools.iter().map(Json::from).collect());
     for finding in &triage.findings {
         admitted.find(None, finding.to_string());
     }
@@ -99,7 +98,7 @@ fn tools(listing: &Listing, trust: &Trust, locked: Option<&Locked>, admitted: &m
             }
         }
         if let Some(locked) = locked
-            && let Err(why) = locked.admits(&offered.sent)
+            && let Err(why) = agrees(locked.tools.get(name), &offered.sent)
         {
             let text = format!("the tool `{shown_name}` is refused: {why}; `praxiom tools diff` shows what is new");
             admitted.find(Some(Refusal::ToolDefinitionChanged), text);
@@ -125,16 +124,26 @@ fn tools(listing: &Listing, trust: &Trust, locked: Option<&Locked>, admitted: &m
     }
 }
 
-fn prompts(listing: &Listing, trust: &Trust, admitted: &mut Admitted) {
+fn prompts(listing: &Listing, trust: &Trust, locked: Option<&LockedServer>, admitted: &mut Admitted) {
     if trust.prompts.is_nothing() {
         return;
     }
-    let triage = schema::prompts(listing.prompts.iter().map(Json::from).collect());
+    let triage = boundary::prompts(listing.prompts.iter().map(Json::from).collect());
     for finding in &triage.findings {
         admitted.find(None, finding.to_string());
     }
     for offered in &triage.offered {
-        if trust.prompts.allows(&offered.name) {
+        if !trust.prompts.allows(&offered.name) {
+            continue;
+        }
+        let known = |locked: &LockedServer| {
+            let same = |prompt: &&Json| prompt.get("name").and_then(Json::as_str) == Some(&offered.name);
+            agrees(locked.prompts.iter().find(same), &offered.sent)
+        };
+        if let Some(Err(why)) = locked.map(known) {
+            let text = format!("the prompt `{}` is refused: {why}", visible(&offered.name));
+            admitted.find(Some(Refusal::ToolDefinitionChanged), text);
+        } else {
             admitted.prompts.push((offered.name.clone(), Value::from(offered.shown())));
         }
     }
@@ -142,6 +151,15 @@ fn prompts(listing: &Listing, trust: &Trust, admitted: &mut Admitted) {
         for name in names.iter().filter(|name| !triage.offered.iter().any(|offered| offered.name == **name)) {
             admitted.find(None, format!("the prompt `{}` is declared, but the server does not list it", visible(name)));
         }
+    }
+}
+
+/// Whether a definition is the one that the lock has.
+fn agrees(locked: Option<&Json>, sent: &Json) -> Result<(), &'static str> {
+    match locked {
+        None => Err("the lock does not have it"),
+        Some(locked) if full_digest(locked) == full_digest(sent) => Ok(()),
+        Some(_) => Err("its definition is not the one in the lock"),
     }
 }
 

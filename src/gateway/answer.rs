@@ -1,7 +1,7 @@
 //! The gateway's own answers. None of them holds text of a server, and none is framed.
 
 use crate::boundary::Refusal;
-use crate::eval::Verdict;
+use crate::eval::{Texts, Verdict};
 use rmcp::model::{ErrorCode, ErrorData};
 use serde_json::{Value, json};
 
@@ -31,6 +31,6 @@ pub(super) fn not_offered() -> Value {
 
 /// A denial in a line: which rules fail, no values of arguments, of the state only what is no text.
 pub(super) fn denial(verdict: &Verdict, full: bool) -> String {
-    let why = if full { verdict.reason() } else { verdict.reason_without_text() };
+    let why = verdict.reason_with(if full { Texts::Shown } else { Texts::Hidden });
     format!("blocked by policy: {}", why.unwrap_or_else(|| "denied".to_owned()))
 }

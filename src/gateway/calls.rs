@@ -8,7 +8,7 @@ use super::rounds::{Round, Step};
 use super::servers::{Phase, Server};
 use super::upstream::{Failure, Link};
 use crate::audit::{Outcome, Word};
-use crate::boundary::{Refusal, names::Target};
+use crate::boundary::{Refusal, Target};
 use crate::eval::Answer;
 use crate::json::Json;
 use rmcp::RoleServer;

@@ -8,7 +8,7 @@ use super::table::{Part, Table};
 use super::upstream::Note;
 use crate::audit::{self, Audit, Event, Key, Level, NoteKind, Word};
 use crate::boundary::Refusal;
-use crate::catalogue::{Lock, Locked};
+use crate::catalogue::{Lock, LockedServer, show_differences};
 use crate::config::Config;
 use crate::eval::Policy;
 use crate::json::Json;
@@ -93,20 +93,22 @@ impl Core {
         self.stop.cancel();
     }
 
-    pub(super) fn locked(&self, server: &str) -> Option<&Locked> {
-        self.lock.as_ref().and_then(|lock| lock.server(server))
+    pub(super) fn locked(&self, server: &str) -> Option<&LockedServer> {
+        self.lock.as_ref().and_then(|lock| lock.servers.get(server))
     }
 
     /// Why the lock does not let a server be started, if it does not.
     pub(super) fn lock_refuses(&self, server: &Server) -> Option<String> {
         let lock = self.lock.as_ref()?;
-        let why = match lock.server(server.name()) {
-            None => "the lock does not have it".to_owned(),
-            Some(locked) => locked.admits_start(&super::started(&server.config)).err()?,
-        };
+        let differences = lock.diff_start(server.name(), &super::started(&server.config));
+        if differences.is_empty() {
+            return None;
+        }
         Some(format!(
-            "the server `{}` is refused: {why}; look at it with `praxiom tools diff`, then `praxiom tools lock`",
-            server.name()
+            "the server `{}` is refused: what would be started is not what the lock has. Look at it with \
+             `praxiom tools diff`, then `praxiom tools lock`.\n{}",
+            server.name(),
+            show_differences(&differences)
         ))
     }
 

@@ -7,8 +7,7 @@ use super::servers::Server;
 use super::states::State;
 use crate::audit::{self, Event, Outcome};
 use crate::boundary::Refusal;
-use crate::boundary::frame::Frame;
-use crate::boundary::{cap, filter::Filters};
+use crate::boundary::{Filters, Frame, cap};
 use crate::eval::{Answer, Call, Verdict};
 use crate::json::Json;
 use rmcp::model::{ErrorCode, ErrorData};
@@ -158,7 +157,7 @@ impl Core {
         if trust.filter.is_empty() && frame.is_none() {
             return Outgoing::default();
         }
-        let (json, counts) = Filters::new(&trust.filter).result(result.clone());
+        let (json, counts) = Filters::new(&server.filters).result(result.clone());
         let filtered = counts.iter().any(|count| *count > 0);
         let framed = match frame {
             Some(frame) => frame.result(json),
@@ -191,10 +190,10 @@ impl Core {
                 let text = format!("the error of the server `{}` is too large and withheld", door.server.name());
                 error = answer::error(error.code, Refusal::ResultTooLarge.as_str(), text);
             } else {
-                let (text, counts) = Filters::new(&trust.filter).text(error.message.into_owned());
+                let (text, counts) = Filters::new(&door.server.filters).text(error.message.into_owned());
                 filtered = counts.iter().any(|count| *count > 0);
                 if let Some(data) = error.data.take() {
-                    error.data = Some(Value::from(&Filters::new(&trust.filter).value(Json::from(&data)).0));
+                    error.data = Some(Value::from(&Filters::new(&door.server.filters).value(Json::from(&data)).0));
                 }
                 let framed = match tool.filter(|_| trust.frame) {
                     Some(tool) => Frame { server: door.server.name(), tool }.text(&text),

@@ -9,7 +9,7 @@ use super::front::Client;
 use super::servers::Server;
 use super::upstream::{Failure, Terms};
 use crate::audit::{Outcome, Word};
-use crate::boundary::{Refusal, resources::Route};
+use crate::boundary::{Refusal, Route};
 use crate::eval::Answer;
 use crate::json::Json;
 use rmcp::model::{ErrorCode, ErrorData};

@@ -8,7 +8,7 @@ use super::front::{Client, progress_note};
 use super::rounds::{Parked, Step};
 use super::servers::{Ask, Open, Phase, Server};
 use super::upstream::{Failure, Link, Terms};
-use crate::boundary::names::Target;
+use crate::boundary::Target;
 use rmcp::RoleServer;
 use rmcp::model::RequestId;
 use rmcp::service::Peer;

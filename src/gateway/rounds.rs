@@ -10,7 +10,8 @@ use super::exchange::{Trip, question};
 use super::servers::Ask;
 use super::upstream::Failure;
 use crate::audit::Word;
-use crate::boundary::{Refusal, nonce};
+use super::nonce::nonce;
+use crate::boundary::Refusal;
 use crate::json::Json;
 use rmcp::model::{ErrorCode, ErrorData};
 use serde_json::{Map, Value, json};
@@ -20,6 +21,7 @@ use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 
 /// Calls that may wait at one time; the oldest is forgotten.
 const MOST: usize = 1024;
@@ -134,6 +136,8 @@ pub(super) struct Parked {
     call: JoinHandle<Result<Value, Failure>>,
     asks: mpsc::Receiver<Ask>,
     answer: Option<oneshot::Sender<Value>>,
+    /// Ends the call.
+    cancel: CancellationToken,
 }
 
 /// How a call that can be parked goes on.
@@ -145,32 +149,25 @@ pub(super) enum Step {
 }
 
 impl Parked {
-    pub(super) async fn start(trip: Trip) -> Step {
+    pub(super) async fn start(mut trip: Trip) -> Step {
         let (sender, asks) = mpsc::channel(1);
-        let cancel = trip.cancel.clone();
-        let mut trip = trip;
         // The call outlives the request that began it; what ends it is its own time limit.
-        trip.cancel = tokio_util::sync::CancellationToken::new();
-        let inner = trip.cancel.clone();
+        let cancel = CancellationToken::new();
+        let client = std::mem::replace(&mut trip.cancel, cancel.clone());
         let call = tokio::spawn(trip.run(Some(sender)));
-        Self { call, asks, answer: None }.step(&cancel, &inner).await
+        Self { call, asks, answer: None, cancel }.step(&client).await
     }
 
     /// Hands the client's answers to the server and waits for what comes next.
-    pub(super) async fn go_on(mut self, responses: Value, cancel: &tokio_util::sync::CancellationToken) -> Step {
+    pub(super) async fn go_on(mut self, responses: Value, client: &CancellationToken) -> Step {
         if let Some(answer) = self.answer.take() {
             let response = responses.get("ask").cloned().unwrap_or(Value::Null);
             let _ = answer.send(response);
         }
-        let inner = tokio_util::sync::CancellationToken::new();
-        self.step(cancel, &inner).await
+        self.step(client).await
     }
 
-    async fn step(
-        mut self,
-        cancel: &tokio_util::sync::CancellationToken,
-        inner: &tokio_util::sync::CancellationToken,
-    ) -> Step {
+    async fn step(mut self, client: &CancellationToken) -> Step {
         tokio::select! {
             biased;
             Some(ask) = self.asks.recv() => {
@@ -179,8 +176,8 @@ impl Parked {
                 Step::Asks(question, self)
             }
             done = &mut self.call => Step::Done(done.unwrap_or(Err(Failure::Closed))),
-            () = cancel.cancelled() => {
-                inner.cancel();
+            () = client.cancelled() => {
+                self.cancel.cancel();
                 Step::Done(Err(Failure::Cancelled))
             }
         }
@@ -189,8 +186,8 @@ impl Parked {
 
 impl Drop for Parked {
     fn drop(&mut self) {
-        // A call that nobody can go on with has no use.
-        self.call.abort();
+        // A call that nobody can go on with has no use; its server is told.
+        self.cancel.cancel();
     }
 }
 

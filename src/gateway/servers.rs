@@ -7,6 +7,7 @@ use super::upstream::{Host, Link, Listing, Opened, list};
 use crate::audit::Level;
 use crate::boundary::Refusal;
 use crate::config;
+use regex::Regex;
 use rmcp::model::RequestId;
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -39,6 +40,8 @@ pub(super) struct Server {
     /// Calls at one time.
     pub(super) slots: Semaphore,
     again: Notify,
+    /// What of its texts is rewritten.
+    pub(super) filters: Vec<(Regex, String)>,
     admitted: Mutex<Arc<Admitted>>,
     open: Mutex<Vec<Arc<Open>>>,
 }
@@ -76,8 +79,16 @@ pub(super) struct Ask {
 impl Server {
     pub(super) fn new(config: config::Server) -> Self {
         let slots = Semaphore::new(config.limits.max_in_flight.min(Semaphore::MAX_PERMITS));
-        let phase = watch::Sender::new(Phase::Starting);
-        Self { config, phase, slots, again: Notify::new(), admitted: Mutex::default(), open: Mutex::default() }
+        let filters = config.trust.iter().flat_map(|trust| trust.filter.iter().map(config::Filter::parts)).collect();
+        Self {
+            config,
+            phase: watch::Sender::new(Phase::Starting),
+            slots,
+            again: Notify::new(),
+            filters,
+            admitted: Mutex::default(),
+            open: Mutex::default(),
+        }
     }
 
     pub(super) fn name(&self) -> &str {
@@ -172,7 +183,7 @@ pub(super) async fn supervise(core: Arc<Core>, server: Arc<Server>) {
         if began.elapsed() > STABLE || renewed {
             attempts = 0;
         }
-        let why = core.mask(&why);
+        let why = core.mask(&why).into_owned();
         if !renewed {
             server.set(Phase::Down(why.clone()));
             core.server_down(&server, &why, attempts == 0);

@@ -1,8 +1,7 @@
 //! What clients see of all servers together, and where each name leads.
 
 use super::admit::Admitted;
-use crate::boundary::mirror::Mirrors;
-use crate::boundary::{Refusal, names, resources};
+use crate::boundary::{Mirrors, Names, Offer, Refusal, ResourceOffer, Resources, Route, Target};
 use crate::config::Expose;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -18,10 +17,10 @@ pub(super) struct Part {
 
 #[derive(Debug, Default)]
 pub(super) struct Table {
-    tool_names: names::Names,
-    prompt_names: names::Names,
-    resource_routes: resources::Resources,
-    mirrors: BTreeMap<names::Target, Mirrors>,
+    tool_names: Names,
+    prompt_names: Names,
+    resource_routes: Resources,
+    mirrors: BTreeMap<Target, Mirrors>,
     withheld: BTreeMap<String, Option<Refusal>>,
     pub(super) tools: Vec<Value>,
     pub(super) prompts: Vec<Value>,
@@ -33,15 +32,15 @@ pub(super) struct Table {
 
 impl Table {
     pub(super) fn new(parts: &[Part], budget: usize) -> Self {
-        let offers = |names: fn(&Admitted) -> Vec<String>| -> BTreeMap<String, names::Offer> {
-            let offer = |part: &Part| names::Offer { bare: part.expose == Expose::Bare, names: names(&part.admitted) };
+        let offers = |names: fn(&Admitted) -> Vec<String>| -> BTreeMap<String, Offer> {
+            let offer = |part: &Part| Offer { bare: part.expose == Expose::Bare, names: names(&part.admitted) };
             parts.iter().map(|part| (part.server.clone(), offer(part))).collect()
         };
         let tool_names =
-            names::Names::new(&offers(|a| a.tools.iter().map(|tool| tool.name.clone()).collect()), budget);
+            Names::new(&offers(|a| a.tools.iter().map(|tool| tool.name.clone()).collect()), budget);
         let prompt_names =
-            names::Names::new(&offers(|a| a.prompts.iter().map(|(name, _)| name.clone()).collect()), budget);
-        let routes = resources::Resources::new(
+            Names::new(&offers(|a| a.prompts.iter().map(|(name, _)| name.clone()).collect()), budget);
+        let routes = Resources::new(
             &parts
                 .iter()
                 .map(|part| {
@@ -50,7 +49,7 @@ impl Table {
                     };
                     let uris = texts(&part.admitted.resources, "uri");
                     let templates = texts(&part.admitted.templates, "uriTemplate");
-                    (part.server.clone(), resources::ResourceOffer { uris, templates })
+                    (part.server.clone(), ResourceOffer { uris, templates })
                 })
                 .collect(),
         );
@@ -64,19 +63,19 @@ impl Table {
 
     fn add(&mut self, part: &Part) {
         for tool in &part.admitted.tools {
-            let target = names::Target { server: part.server.clone(), name: tool.name.clone() };
+            let target = Target { server: part.server.clone(), name: tool.name.clone() };
             let Some(out) = self.tool_names.exposed(&target) else { continue };
             self.tools.push(renamed(&tool.shown, out));
             self.mirrors.insert(target, tool.mirrors.clone());
         }
         for (name, prompt) in &part.admitted.prompts {
-            let target = names::Target { server: part.server.clone(), name: name.clone() };
+            let target = Target { server: part.server.clone(), name: name.clone() };
             let Some(out) = self.prompt_names.exposed(&target) else { continue };
             self.prompts.push(renamed(prompt, out));
         }
-        let owned = |routes: &resources::Resources, item: &&Value, key: &str| {
+        let owned = |routes: &Resources, item: &&Value, key: &str| {
             let text = item.get(key).and_then(Value::as_str).unwrap_or_default();
-            matches!(routes.reference(text), resources::Route::Server(server) if server == part.server)
+            matches!(routes.reference(text), Route::Server(server) if server == part.server)
         };
         let routes = &self.resource_routes;
         let listed = part.admitted.resources.iter().filter(|item| owned(routes, item, "uri"));
@@ -113,23 +112,23 @@ impl Table {
     }
 
     /// Whose tool a client's name is: the server and its own name for it.
-    pub(super) fn tool(&self, name: &str) -> Option<&names::Target> {
+    pub(super) fn tool(&self, name: &str) -> Option<&Target> {
         self.tool_names.find(name)
     }
 
-    pub(super) fn prompt(&self, name: &str) -> Option<&names::Target> {
+    pub(super) fn prompt(&self, name: &str) -> Option<&Target> {
         self.prompt_names.find(name)
     }
 
-    pub(super) fn mirrors(&self, target: &names::Target) -> Option<&Mirrors> {
+    pub(super) fn mirrors(&self, target: &Target) -> Option<&Mirrors> {
         self.mirrors.get(target)
     }
 
-    pub(super) fn resource(&self, uri: &str) -> resources::Route<'_> {
+    pub(super) fn resource(&self, uri: &str) -> Route<'_> {
         self.resource_routes.route(uri)
     }
 
-    pub(super) fn reference(&self, uri: &str) -> resources::Route<'_> {
+    pub(super) fn reference(&self, uri: &str) -> Route<'_> {
         self.resource_routes.reference(uri)
     }
 

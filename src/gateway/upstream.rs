@@ -22,7 +22,7 @@ use std::sync::OnceLock;
 /// Errors that the transport makes carry this, which no server can guess.
 fn nonce() -> &'static Value {
     static NONCE: OnceLock<Value> = OnceLock::new();
-    NONCE.get_or_init(|| json!({ "praxiom/own": crate::boundary::nonce() }))
+    NONCE.get_or_init(|| json!({ "praxiom/own": super::nonce::nonce() }))
 }
 
 fn mark(error: ErrorData) -> ErrorData {

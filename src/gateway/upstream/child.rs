@@ -34,9 +34,9 @@ pub(super) struct Pipes {
 
 impl Child {
     pub(super) fn start(launch: &Launch) -> std::io::Result<(Self, Pipes)> {
-        let mut command = Command::new(launch.program());
+        let mut command = Command::new(launch.command.value.expose());
         command
-            .args(launch.arguments())
+            .args(launch.args.iter().map(|arg| arg.value.expose()))
             .env_clear()
             .envs(launch.environment())
             .stdin(Stdio::piped())
@@ -44,8 +44,8 @@ impl Child {
             .stderr(Stdio::piped())
             .process_group(0)
             .kill_on_drop(true);
-        if let Some(folder) = launch.folder() {
-            command.current_dir(folder);
+        if let Some(folder) = &launch.cwd {
+            command.current_dir(folder.value.expose());
         }
         let mut process = command.spawn()?;
         let missing = || std::io::Error::other("the child has no pipes");

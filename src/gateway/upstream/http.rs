@@ -2,7 +2,7 @@
 //! worker keeps every result as the JSON that was sent.
 
 use super::events::Events;
-use crate::boundary::mirror;
+use crate::boundary;
 use crate::config::Remote;
 use rmcp::RoleClient;
 use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 /// The mirrored parameters of each tool by its own name, shared with the transport.
-pub(crate) type Mirrors = Arc<Mutex<HashMap<String, mirror::Mirrors>>>;
+pub(crate) type Mirrors = Arc<Mutex<HashMap<String, boundary::Mirrors>>>;
 
 pub(super) fn transport(_remote: &Remote, _events: Events, _mirrors: Mirrors) -> Result<Http, String> {
     Err("not yet".to_owned())
