@@ -164,9 +164,9 @@ impl Core {
     }
 
     /// Hands a server's notification to the clients.
-    pub(super) async fn pass_on(&self, server: &Server, note: Note) {
+    pub(super) fn pass_on(&self, server: &Server, note: &Note) {
         for client in self.clients() {
-            client.pass_on(server, &note).await;
+            client.pass_on(server, note);
         }
     }
 

@@ -244,7 +244,7 @@ async fn watch(core: &Arc<Core>, server: &Arc<Server>, opened: Opened) -> Option
                     }
                 }
             }
-            Some(note) = notes.recv() => core.pass_on(server, note).await,
+            Some(note) = notes.recv() => core.pass_on(server, &note),
             () = server.again.notified() => {
                 running.end(true).await;
                 return Some(RENEWED.to_owned());

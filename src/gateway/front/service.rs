@@ -112,8 +112,7 @@ impl Front {
         meta.set_subscription_id(context.id.clone());
         note.extensions.insert(meta.clone());
         let note = rmcp::model::ServerNotification::CustomNotification(note);
-        context.peer.send_notification(note).await.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
-        self.client.listen(context.id.clone(), accepted, context.peer.clone());
+        self.client.listen(context.id.clone(), accepted, note, context.peer.clone());
         tokio::select! {
             () = context.ct.cancelled() => {}
             () = self.core.stop.cancelled() => {}
