@@ -171,6 +171,15 @@ impl Gateway {
     }
 }
 
+/// `sha256:` and 64 hexadecimal digits over a text, for the audit.
+pub(crate) fn digest(text: &str) -> String {
+    use sha2::{Digest, Sha256};
+    Sha256::digest(text).iter().fold("sha256:".to_owned(), |mut out, byte| {
+        let _ = std::fmt::Write::write_fmt(&mut out, format_args!("{byte:02x}"));
+        out
+    })
+}
+
 /// What is started, as a lock records it: nothing expanded, no secrets.
 pub(crate) fn started(server: &config::Server) -> Start {
     match &server.launch {
