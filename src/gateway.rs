@@ -102,6 +102,17 @@ impl Builder {
     }
 }
 
+/// Makes this process the parent of whatever its servers leave behind, so that nothing of them outlives it,
+/// not even as a zombie. For programs that have no children of their own besides; elsewhere than on Linux
+/// it does nothing.
+pub fn adopt_orphans() {
+    #[cfg(target_os = "linux")]
+    {
+        // Without it a process that survives its parent is left to the system's own reaper.
+        let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
+    }
+}
+
 /// A running gateway.
 #[derive(Debug)]
 pub struct Gateway {

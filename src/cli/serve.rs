@@ -129,6 +129,7 @@ pub(super) fn run(args: &Args, printer: &mut Printer) -> Result<Outcome, ToolErr
     };
     let log = args.audit.as_deref().map(|path| open(path, start, &options)).transpose()?;
     let audit = Audit::new(options, log, Box::new(Person));
+    crate::gateway::adopt_orphans();
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
