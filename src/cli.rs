@@ -1,5 +1,6 @@
 //! The command line: one file a command. All I/O of the commands lives here.
 
+mod audit;
 mod check;
 mod error;
 mod explain;
@@ -38,6 +39,7 @@ enum Command {
     Check(check::Args),
     Test(test::Args),
     Replay(replay::Args),
+    Audit(audit::Args),
     Explain(explain::Args),
 }
 
@@ -86,6 +88,7 @@ fn run(command: Command, printer: &mut Printer) -> Result<Outcome, ToolError> {
         Command::Check(args) => check::run(&args, printer),
         Command::Test(args) => test::run(&args, printer),
         Command::Replay(args) => replay::run(&args, printer),
+        Command::Audit(args) => audit::run(&args, printer),
         Command::Explain(args) => explain::run(&args, printer),
     }
 }

@@ -2,6 +2,7 @@
 //! has another form makes it unreadable, never something else.
 
 use crate::json::{Json, Object};
+use serde::Serialize;
 
 /// Whether a line is a record of an audit log, whatever its kind.
 #[must_use]
@@ -84,7 +85,7 @@ pub enum RecordedAnswer {
 }
 
 /// What an answer did.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Observed {
     pub changed: bool,
     pub faulted: bool,
