@@ -3,18 +3,18 @@
 use super::chain::{ZEROS, stamp};
 use super::event::{Event, Options, Start};
 use super::lines::{Hash, MAX_LINE, hash};
-use super::record::{self, Own, Place};
+use super::record::{self, BEGUN, Own, Place};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 use thiserror::Error;
 
 /// Lines at the end that were begun and not finished: more than one only if closing them failed as well.
 const MAX_TORN: u64 = 16;
 
-/// What a record begins with.
-const BEGUN: &[u8] = b"{\"seq\":";
+const LOCK_TRIES: u32 = 20;
+const LOCK_PAUSE: Duration = Duration::from_millis(10);
 
 /// Why a file cannot be the log.
 #[derive(Debug, Error)]
@@ -135,12 +135,13 @@ impl Log {
         }
         let mut log = Self::at_end(&self.path, self.start.clone(), now)?;
         let write = |source| OpenError::Write { path: shown(&self.path), source };
-        // A file that is there already has a chain of its own.
-        let continues = log.seq == 0;
-        if continues {
-            (log.seq, log.last, log.lost) = (self.seq, self.last, self.lost);
+        if log.seq != 0 {
+            // Its states are those of another process.
+            let why = "it has records already, and this process goes on from those of another file".to_owned();
+            return Err(OpenError::Foreign { path: shown(&self.path), why });
         }
-        log.own(now, continues, options).map_err(write)?;
+        (log.seq, log.last, log.lost) = (self.seq, self.last, self.lost);
+        log.own(now, true, options).map_err(write)?;
         *self = log;
         Ok(true)
     }
@@ -323,10 +324,18 @@ fn open(path: &Path) -> Result<File, OpenError> {
     if !metadata.is_file() {
         return Err(not("a device or a pipe"));
     }
-    flock(&file, FlockOperation::NonBlockingLockExclusive).map_err(|error| match error {
-        Errno::WOULDBLOCK => OpenError::Locked { path: shown(path) },
-        error => failed(error),
-    })?;
+    let mut tries = 0;
+    while let Err(error) = flock(&file, FlockOperation::NonBlockingLockExclusive) {
+        if error != Errno::WOULDBLOCK {
+            return Err(failed(error));
+        }
+        // A child between fork and exec holds the locks of its parent, one that has just ended included.
+        if tries == LOCK_TRIES {
+            return Err(OpenError::Locked { path: shown(path) });
+        }
+        tries += 1;
+        std::thread::sleep(LOCK_PAUSE);
+    }
     Ok(file)
 }
 

@@ -13,6 +13,8 @@ use std::io;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+/// What every record begins with.
+pub(super) const BEGUN: &[u8] = b"{\"seq\":";
 /// Version of the records' form.
 pub(super) const FORMAT: u32 = 1;
 /// Bytes of a name or remark in a record that would be too long otherwise.

@@ -135,6 +135,12 @@ fn a_rotated_file_begins_with_its_predecessors_last_digest() {
     assert!(before.is_clean() && after.is_clean(), "{before:?} {after:?}");
     assert_eq!(before.last_hash, after.first_prev);
     assert_eq!((before.records, after.records), (2, 2));
+    // A file with records of its own is not taken over.
+    fs::write(folder.join("log"), &first).unwrap();
+    fs::rename(folder.join("log"), folder.join("log.2")).unwrap();
+    write(&folder.join("log"));
+    let error = gateway.audit.reopen().unwrap_err();
+    assert!(matches!(error, OpenError::Foreign { .. }), "{error:?}");
     // The two are one chain.
     assert!(check(&[first, second].concat()).is_clean());
 }

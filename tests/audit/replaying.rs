@@ -188,6 +188,12 @@ fn after_a_gap_the_recorded_state_goes_on() {
     let told = &document["summary"];
     assert_eq!((code, &document["chain_problems"]), (1, &1.into()), "{document}");
     assert_eq!([&told["agreed"], &told["differed"], &told["resumed"]], [2, 0, 1], "{document}");
+    // A log whose first record was torn is a log still.
+    let torn = log.with_extension("torn");
+    fs::write(&torn, "{\"seq\":1,\"ti").unwrap();
+    Gateway::new(POLICY, Some(&torn), options(LogArguments::Full)).call("me", "fs__read", "{}");
+    let (code, document) = summary(&policy, &torn);
+    assert_eq!((code, &document["summary"]["agreed"]), (0, &1.into()), "{document}");
     // A rotated file begins in the middle.
     fs::write(&log, text).unwrap();
     fs::rename(&log, log.with_extension("1")).unwrap();
