@@ -1,5 +1,6 @@
 //! The command line: one file a command. All I/O of the commands lives here.
 
+mod audit;
 mod check;
 mod error;
 mod explain;
@@ -53,6 +54,7 @@ enum Command {
     Replay(replay::Args),
     #[cfg(feature = "gateway")]
     Serve(serve::Args),
+    Audit(audit::Args),
     Explain(explain::Args),
 }
 
@@ -107,6 +109,7 @@ fn run(command: Command, printer: &mut Printer) -> Result<Outcome, ToolError> {
         Command::Replay(args) => replay::run(&args, printer),
         #[cfg(feature = "gateway")]
         Command::Serve(args) => serve::run(&args, printer),
+        Command::Audit(args) => audit::run(&args, printer),
         Command::Explain(args) => explain::run(&args, printer),
     }
 }
