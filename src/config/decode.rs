@@ -236,14 +236,15 @@ impl Decoder<'_> {
 
     pub(super) fn duration(&mut self, node: &Node, what: &str) -> Option<Duration> {
         const HELP: &str = "write a number and a unit, more than zero and at most 24 hours: `500ms`, `5s`, `2m`, `1h`";
+        let unit = node.as_scalar().filter(|scalar| matches!(scalar.kind, Kind::Int | Kind::Float));
         let (shown, reason) = match node.as_text() {
             Some(text) => match parse_duration(text) {
                 Ok(duration) => return Some(duration),
                 Err(reason) => (format!("`{text}`"), reason),
             },
+            None if unit.is_some() => (node.describe(), "it has no unit"),
             None => (node.describe(), "it is not a number and a unit"),
         };
-        let unit = node.as_scalar().filter(|scalar| matches!(scalar.kind, Kind::Int | Kind::Float));
         let help = unit.map_or_else(
             || HELP.to_owned(),
             |scalar| format!("add the unit: `{0}s` for seconds, `{0}ms` for milliseconds", scalar.text),

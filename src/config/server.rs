@@ -147,7 +147,9 @@ impl Decoder<'_> {
         let address = match server_url(url.value.expose()) {
             Ok(address) => address,
             Err(bad) => {
-                self.conceal(node);
+                if url.written.contains(['@', '?', '#']) {
+                    self.conceal(node);
+                }
                 let message = format!("the URL of `{}` cannot be used: {}", name.text, bad.message);
                 self.report(Diagnostic::new(Code::PX7004, node.span, message).help(bad.help));
                 return None;
