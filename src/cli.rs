@@ -2,6 +2,8 @@
 
 mod audit;
 mod check;
+#[cfg(feature = "gateway")]
+mod demo;
 mod error;
 mod explain;
 mod files;
@@ -56,6 +58,9 @@ enum Command {
     Serve(serve::Args),
     Audit(audit::Args),
     Explain(explain::Args),
+    #[cfg(feature = "gateway")]
+    #[command(hide = true)]
+    DemoServer(demo::Args),
 }
 
 fn version() -> &'static str {
@@ -110,6 +115,8 @@ fn run(command: Command, printer: &mut Printer) -> Result<Outcome, ToolError> {
         #[cfg(feature = "gateway")]
         Command::Serve(args) => serve::run(&args, printer),
         Command::Audit(args) => audit::run(&args, printer),
+        #[cfg(feature = "gateway")]
+        Command::DemoServer(args) => demo::run(&args),
         Command::Explain(args) => explain::run(&args, printer),
     }
 }
