@@ -67,20 +67,20 @@ impl Audit {
     pub fn record(&mut self, event: &Event<'_>) -> io::Result<u64> {
         let now = (self.clock)();
         self.seq = match &mut self.log {
-            Some(log) => log.append(event, &self.options, now)?,
+            Some(log) => log.append(event, self.options, now)?,
             None => self.seq + 1,
         };
         if event.level() >= self.options.level {
             self.text.clear();
-            line(event, &self.options, Stamp::Local(now), &mut self.text);
+            line(event, self.options, Stamp::Local(now), &mut self.text);
             let _ = self.person.write_all(self.text.as_bytes());
         }
         Ok(self.seq)
     }
 
     #[must_use]
-    pub fn options(&self) -> &Options {
-        &self.options
+    pub fn options(&self) -> Options {
+        self.options
     }
 
     /// Goes on in a new file where the path no longer leads to the present one: it was rotated away. Says
@@ -91,7 +91,7 @@ impl Audit {
     pub fn reopen(&mut self) -> Result<bool, OpenError> {
         let now = (self.clock)();
         match &mut self.log {
-            Some(log) => log.reopen(&self.options, now),
+            Some(log) => log.reopen(self.options, now),
             None => Ok(false),
         }
     }

@@ -1,12 +1,19 @@
 //! The command line: one file a command. All I/O of the commands lives here.
 
+mod audit;
 mod check;
+#[cfg(feature = "gateway")]
+mod demo;
 mod error;
 mod explain;
 mod files;
+#[cfg(feature = "gateway")]
+mod gateway_files;
 mod load;
 mod output;
 mod replay;
+#[cfg(feature = "gateway")]
+mod serve;
 mod test;
 
 use clap::{Parser, Subcommand};
@@ -27,10 +34,19 @@ enum Outcome {
 
 /// Policy for AI agents: proven before it runs, enforced while it runs.
 #[derive(Debug, Parser)]
-#[command(name = "praxiom", version = version(), arg_required_else_help = true, max_term_width = 100)]
+#[command(
+    name = "praxiom",
+    version = version(),
+    arg_required_else_help = true,
+    max_term_width = 100,
+    args_conflicts_with_subcommands = true
+)]
 struct Cli {
     #[command(subcommand)]
-    command: Command,
+    command: Option<Command>,
+    #[cfg(feature = "gateway")]
+    #[command(flatten)]
+    serve: serve::Args,
 }
 
 #[derive(Debug, Subcommand)]
@@ -38,7 +54,13 @@ enum Command {
     Check(check::Args),
     Test(test::Args),
     Replay(replay::Args),
+    #[cfg(feature = "gateway")]
+    Serve(serve::Args),
+    Audit(audit::Args),
     Explain(explain::Args),
+    #[cfg(feature = "gateway")]
+    #[command(hide = true)]
+    DemoServer(demo::Args),
 }
 
 fn version() -> &'static str {
@@ -66,7 +88,11 @@ pub fn main() -> ExitCode {
         }
     };
     let mut printer = Printer::new();
-    let outcome = run(cli.command, &mut printer).and_then(|outcome| printer.flush().map(|()| outcome));
+    #[cfg(feature = "gateway")]
+    let command = cli.command.unwrap_or(Command::Serve(cli.serve));
+    #[cfg(not(feature = "gateway"))]
+    let Some(command) = cli.command else { return ExitCode::from(2) };
+    let outcome = run(command, &mut printer).and_then(|outcome| printer.flush().map(|()| outcome));
     match outcome {
         Ok(Outcome::Clean) => ExitCode::SUCCESS,
         Ok(Outcome::Findings) => ExitCode::from(1),
@@ -86,6 +112,11 @@ fn run(command: Command, printer: &mut Printer) -> Result<Outcome, ToolError> {
         Command::Check(args) => check::run(&args, printer),
         Command::Test(args) => test::run(&args, printer),
         Command::Replay(args) => replay::run(&args, printer),
+        #[cfg(feature = "gateway")]
+        Command::Serve(args) => serve::run(&args, printer),
+        Command::Audit(args) => audit::run(&args, printer),
+        #[cfg(feature = "gateway")]
+        Command::DemoServer(args) => demo::run(&args),
         Command::Explain(args) => explain::run(&args, printer),
     }
 }

@@ -102,6 +102,17 @@ impl Builder {
     }
 }
 
+/// Makes this process the parent of whatever its servers leave behind, so that nothing of them outlives it,
+/// not even as a zombie. For programs that have no children of their own besides; elsewhere than on Linux
+/// it does nothing.
+pub fn adopt_orphans() {
+    #[cfg(target_os = "linux")]
+    {
+        // Without it a process that survives its parent is left to the system's own reaper.
+        let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
+    }
+}
+
 /// A running gateway.
 #[derive(Debug)]
 pub struct Gateway {
@@ -169,6 +180,15 @@ impl Gateway {
         self.core.stop(hurry);
         while self.supervisors.join_next().await.is_some() {}
     }
+}
+
+/// `sha256:` and 64 hexadecimal digits over a text, for the audit.
+pub(crate) fn digest(text: &str) -> String {
+    use sha2::{Digest, Sha256};
+    Sha256::digest(text).iter().fold("sha256:".to_owned(), |mut out, byte| {
+        let _ = std::fmt::Write::write_fmt(&mut out, format_args!("{byte:02x}"));
+        out
+    })
 }
 
 /// What is started, as a lock records it: nothing expanded, no secrets.

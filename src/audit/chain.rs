@@ -159,7 +159,9 @@ impl Checker {
             let told = [own("after"), own("sha256")].map(|value| value.and_then(Json::as_str));
             let right = number("bytes") == Some(bytes) && number("lines") == Some(lines);
             if !right || told != [Some(hex(&after).as_str()), Some(hex(&sha256).as_str())] {
-                self.problem("it closes other bytes than those before it: they, or the record before them, were changed");
+                self.problem(
+                    "it closes other bytes than those before it: they, or the record before them, were changed",
+                );
             }
         } else if let Some(pending) = pending {
             for problem in pending.problems {

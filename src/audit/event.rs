@@ -178,6 +178,8 @@ pub enum NoteKind {
 }
 
 impl NoteKind {
+    pub const ALL: [Self; 5] = [Self::Stop, Self::Server, Self::Withheld, Self::Client, Self::Other];
+
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {

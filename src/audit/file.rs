@@ -3,15 +3,18 @@
 use super::chain::{ZEROS, stamp};
 use super::event::{Event, Options, Start};
 use super::lines::{Hash, MAX_LINE, hash};
-use super::record::{self, Own, Place};
+use super::record::{self, BEGUN, Own, Place};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 use thiserror::Error;
 
 /// Lines at the end that were begun and not finished: more than one only if closing them failed as well.
-const MAX_TORN: usize = 16;
+const MAX_TORN: u64 = 16;
+
+const LOCK_TRIES: u32 = 20;
+const LOCK_PAUSE: Duration = Duration::from_millis(10);
 
 /// Why a file cannot be the log.
 #[derive(Debug, Error)]
@@ -68,7 +71,7 @@ pub struct Log {
 impl Log {
     /// Opens or creates (mode 0600) a log and writes its `start` record. An existing chain is continued; a
     /// line without an end is closed by a `recovered` record.
-    pub fn open(path: &Path, start: Start, options: &Options, now: SystemTime) -> Result<Self, OpenError> {
+    pub fn open(path: &Path, start: Start, options: Options, now: SystemTime) -> Result<Self, OpenError> {
         let mut log = Self::at_end(path, start, now)?;
         log.own(now, false, options).map_err(|source| OpenError::Write { path: shown(path), source })?;
         Ok(log)
@@ -103,7 +106,7 @@ impl Log {
     }
 
     /// Appends the record of an event and gives its number.
-    pub(super) fn append(&mut self, event: &Event<'_>, options: &Options, now: SystemTime) -> io::Result<u64> {
+    pub(super) fn append(&mut self, event: &Event<'_>, options: Options, now: SystemTime) -> io::Result<u64> {
         let result = self.try_append(event, options, now);
         if result.is_err() {
             self.lost = self.lost.saturating_add(1);
@@ -111,7 +114,7 @@ impl Log {
         result
     }
 
-    fn try_append(&mut self, event: &Event<'_>, options: &Options, now: SystemTime) -> io::Result<u64> {
+    fn try_append(&mut self, event: &Event<'_>, options: Options, now: SystemTime) -> io::Result<u64> {
         self.buffer.clear();
         if self.torn {
             // The lock is ours, so this is the rest of our own write.
@@ -126,23 +129,24 @@ impl Log {
         self.put(0)
     }
 
-    pub(super) fn reopen(&mut self, options: &Options, now: SystemTime) -> Result<bool, OpenError> {
+    pub(super) fn reopen(&mut self, options: Options, now: SystemTime) -> Result<bool, OpenError> {
         if same_file(&self.path, &self.file) {
             return Ok(false);
         }
         let mut log = Self::at_end(&self.path, self.start.clone(), now)?;
         let write = |source| OpenError::Write { path: shown(&self.path), source };
-        // A file that is there already has a chain of its own.
-        let continues = log.seq == 0;
-        if continues {
-            (log.seq, log.last, log.lost) = (self.seq, self.last, self.lost);
+        if log.seq != 0 {
+            // Its states are those of another process.
+            let why = "it has records already, and this process goes on from those of another file".to_owned();
+            return Err(OpenError::Foreign { path: shown(&self.path), why });
         }
-        log.own(now, continues, options).map_err(write)?;
+        (log.seq, log.last, log.lost) = (self.seq, self.last, self.lost);
+        log.own(now, true, options).map_err(write)?;
         *self = log;
         Ok(true)
     }
 
-    fn own(&mut self, now: SystemTime, continues: bool, options: &Options) -> io::Result<u64> {
+    fn own(&mut self, now: SystemTime, continues: bool, options: Options) -> io::Result<u64> {
         let start = self.start.clone();
         self.put_own(Own::Start { start: &start, options, continues }, now)
     }
@@ -225,7 +229,7 @@ impl End {
             } else {
                 lines += 1;
             }
-            let begun = line.1.starts_with(b"{\"seq\":") || b"{\"seq\":".starts_with(line.1);
+            let begun = line.1.starts_with(BEGUN) || (!line.1.is_empty() && BEGUN.starts_with(line.1));
             if record.is_some() || (at == 0 && begun) {
                 let from = if record.is_some() { stop + 1 } else { 0 };
                 let to = if open { length } else { length - 1 };
@@ -235,7 +239,7 @@ impl End {
                 }
                 return Ok(end);
             }
-            if at == 0 || lines as usize == MAX_TORN {
+            if at == 0 || lines == MAX_TORN {
                 end.foreign = Some("its last lines are no records".to_owned());
                 return Ok(end);
             }
@@ -320,10 +324,18 @@ fn open(path: &Path) -> Result<File, OpenError> {
     if !metadata.is_file() {
         return Err(not("a device or a pipe"));
     }
-    flock(&file, FlockOperation::NonBlockingLockExclusive).map_err(|error| match error {
-        Errno::WOULDBLOCK => OpenError::Locked { path: shown(path) },
-        error => failed(error),
-    })?;
+    let mut tries = 0;
+    while let Err(error) = flock(&file, FlockOperation::NonBlockingLockExclusive) {
+        if error != Errno::WOULDBLOCK {
+            return Err(failed(error));
+        }
+        // A child between fork and exec holds the locks of its parent, one that has just ended included.
+        if tries == LOCK_TRIES {
+            return Err(OpenError::Locked { path: shown(path) });
+        }
+        tries += 1;
+        std::thread::sleep(LOCK_PAUSE);
+    }
     Ok(file)
 }
 
@@ -344,4 +356,36 @@ fn same_file(path: &Path, file: &File) -> bool {
 #[cfg(not(unix))]
 fn same_file(_: &Path, _: &File) -> bool {
     true
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use crate::audit::{Level, Note, NoteKind, verify};
+
+    #[test]
+    fn what_cannot_be_written_is_refused_and_said_later() {
+        let folder = std::env::temp_dir().join(format!("praxiom-audit-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let path = folder.join("log");
+        let now = SystemTime::UNIX_EPOCH;
+        let mut log = Log::open(&path, Start::default(), Options::default(), now).unwrap();
+        let note = |text| {
+            let (kind, level) = (NoteKind::Other, Level::Info);
+            Event::Note(Note { kind, level, key: None, server: None, event: "x", code: None, text })
+        };
+        // A disk that takes half a record and no more.
+        let disk = std::mem::replace(&mut log.file, File::open("/dev/null").unwrap());
+        for _ in 0..2 {
+            assert!(log.append(&note("a"), Options::default(), now).is_err());
+        }
+        (&disk).write_all(b"{\"seq\":2,\"ti").unwrap();
+        log.file = disk;
+        assert_eq!(log.append(&note("b"), Options::default(), now).unwrap(), 3);
+        assert_eq!(log.append(&note(&"c".repeat(3 << 20)), Options::default(), now).unwrap(), 4);
+        let report = verify(std::fs::read(&path).unwrap().as_slice()).unwrap();
+        assert!(report.is_clean(), "{:?}", report.problems);
+        assert_eq!((report.records, report.lost), (4, 2));
+        std::fs::remove_dir_all(folder).unwrap();
+    }
 }

@@ -26,7 +26,7 @@ pub enum Stamp<'a> {
 }
 
 /// Appends the line of an event with its end; an answer that locks the session has a second line.
-pub fn line(event: &Event<'_>, options: &Options, stamp: Stamp<'_>, out: &mut String) {
+pub fn line(event: &Event<'_>, options: Options, stamp: Stamp<'_>, out: &mut String) {
     let mut writer = Writer { out, options, stamp };
     match event {
         Event::Decision(decision) => writer.decision(decision),
@@ -38,7 +38,7 @@ pub fn line(event: &Event<'_>, options: &Options, stamp: Stamp<'_>, out: &mut St
 
 struct Writer<'o> {
     out: &'o mut String,
-    options: &'o Options,
+    options: Options,
     stamp: Stamp<'o>,
 }
 

@@ -9,7 +9,7 @@ pub const MAX_LINE: usize = 49 * 1024 * 1024;
 pub(super) type Hash = [u8; 32];
 
 /// One line, without its end.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Line {
     /// Empty where the line is longer than [`MAX_LINE`].
     pub bytes: Vec<u8>,
@@ -20,7 +20,7 @@ pub struct Line {
 }
 
 /// Reads a log line by line.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Lines<R> {
     reader: R,
 }
@@ -63,12 +63,6 @@ impl<R: BufRead> Lines<R> {
         }
         line.hash = hasher.finalize().into();
         Ok(line.ended || line.length > 0)
-    }
-}
-
-impl Default for Line {
-    fn default() -> Self {
-        Self { bytes: Vec::new(), length: 0, ended: false, hash: [0; 32] }
     }
 }
 

@@ -1,12 +1,17 @@
 //! Records as data again. A record that another version wrote may have more members; what is missing or
 //! has another form makes it unreadable, never something else.
 
-use crate::json::{Json, Object};
+use super::event::NoteKind;
+use super::record::BEGUN;
+use crate::json::{self, Json, Object};
+use serde::Serialize;
 
-/// Whether a line is a record of an audit log, whatever its kind.
+/// Whether the first line of a file is one of an audit log: a record, or one that was torn.
 #[must_use]
 pub fn is_record(line: &[u8]) -> bool {
-    super::chain::stamp(line).is_some()
+    let torn = || line.starts_with(BEGUN) && json::parse(line).is_err();
+    // Parsing a document of megabytes for nothing takes its time.
+    (memchr::memmem::find(line, b"\"prev\"").is_some() && super::chain::stamp(line).is_some()) || torn()
 }
 
 /// A record, as far as deciding again needs it.
@@ -84,7 +89,7 @@ pub enum RecordedAnswer {
 }
 
 /// What an answer did.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Observed {
     pub changed: bool,
     pub faulted: bool,
@@ -104,8 +109,9 @@ impl Read {
             "decision" => Entry::Decided(Decided::of(&members)?),
             "result" => Entry::Answered(Answered::of(&members)?),
             "refused" => Entry::Refused,
-            "lost" | "recovered" => Entry::Gap,
-            _ => Entry::Other,
+            kind if NoteKind::ALL.iter().any(|known| known.as_str() == kind) => Entry::Other,
+            // `lost`, `recovered`, and what a later version may do to a state.
+            _ => Entry::Gap,
         };
         Ok(Self { seq, entry })
     }

@@ -13,6 +13,8 @@ use std::io;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+/// What every record begins with.
+pub(super) const BEGUN: &[u8] = b"{\"seq\":";
 /// Version of the records' form.
 pub(super) const FORMAT: u32 = 1;
 /// Bytes of a name or remark in a record that would be too long otherwise.
@@ -29,15 +31,26 @@ pub(super) struct Place {
 /// What a log writes of its own accord.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Own<'a> {
-    Start { start: &'a Start, options: &'a Options, continues: bool },
+    Start {
+        start: &'a Start,
+        options: Options,
+        continues: bool,
+    },
     /// A line that was not written to its end, and the last one that was.
-    Recovered { bytes: u64, lines: u64, sha256: Hash, after: Hash },
+    Recovered {
+        bytes: u64,
+        lines: u64,
+        sha256: Hash,
+        after: Hash,
+    },
     /// Events whose records could not be written.
-    Lost { records: u64 },
+    Lost {
+        records: u64,
+    },
 }
 
 /// Appends the line of an event without its end.
-pub(super) fn event(event: &Event<'_>, options: &Options, place: Place, out: &mut Vec<u8>) -> io::Result<()> {
+pub(super) fn event(event: &Event<'_>, options: Options, place: Place, out: &mut Vec<u8>) -> io::Result<()> {
     let start = out.len();
     let mode = options.arguments;
     let dry_run = options.dry_run;
@@ -175,7 +188,10 @@ impl Body<'_> {
         self.head("result", returned.key, returned.method, map)?;
         map.serialize_entry("of", &returned.of)?;
         let (tool, upstream) = (self.cut(call.tool), Some(self.cut(call.upstream)));
-        map.serialize_entry("call", &CallOf { tool, cut: self.short, name: None, upstream, arguments: None, redacted: false })?;
+        map.serialize_entry(
+            "call",
+            &CallOf { tool, cut: self.short, name: None, upstream, arguments: None, redacted: false },
+        )?;
         map.serialize_entry("verdict", returned.word().as_str())?;
         map.serialize_entry("code", &returned.code)?;
         let full = self.mode == LogArguments::Full;

@@ -27,7 +27,8 @@ const SECRET: [&str; 12] = [
 /// Whether the value of a key of this name is not for everyone, letter case ignored.
 #[must_use]
 pub fn is_secret_key(key: &str) -> bool {
-    let starts = |tail: &[u8], word: &str| tail.get(..word.len()).is_some_and(|head| head.eq_ignore_ascii_case(word.as_bytes()));
+    let starts =
+        |tail: &[u8], word: &str| tail.get(..word.len()).is_some_and(|head| head.eq_ignore_ascii_case(word.as_bytes()));
     let bytes = key.as_bytes();
     (0..bytes.len()).any(|at| bytes.get(at..).is_some_and(|tail| SECRET.iter().any(|word| starts(tail, word))))
 }
@@ -99,12 +100,18 @@ mod tests {
     fn credentials_are_blank_and_long_texts_lose_their_middle() {
         for (text, shown) in [
             (r#"{"path":"/w","n":1.50}"#, r#"{"path":"/w","n":1.50}"#),
-            (r#"{"API-Key":"x","github_TOKEN":{"a":1},"k":[{"cookies":["x"]}]}"#, r#"{"API-Key":"***","github_TOKEN":"***","k":[{"cookies":"***"}]}"#),
+            (
+                r#"{"API-Key":"x","github_TOKEN":{"a":1},"k":[{"cookies":["x"]}]}"#,
+                r#"{"API-Key":"***","github_TOKEN":"***","k":[{"cookies":"***"}]}"#,
+            ),
             (
                 r#"["0123456789012345678901234567890123456789012345678"]"#,
                 r#"["0123456789012345678901234567890…3456789012345678"]"#,
             ),
-            (r#""éééééééééééééééééééééééééééééééééééééééééééééééé""#, r#""éééééééééééééééééééééééééééééééééééééééééééééééé""#),
+            (
+                r#""éééééééééééééééééééééééééééééééééééééééééééééééé""#,
+                r#""éééééééééééééééééééééééééééééééééééééééééééééééé""#,
+            ),
         ] {
             let json = parse(text.as_bytes()).unwrap();
             assert_eq!(serde_json::to_string(&Redacted(&json)).unwrap(), shown);

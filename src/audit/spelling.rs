@@ -16,7 +16,7 @@ struct Visible;
 impl Formatter for Visible {
     fn write_string_fragment<W: Write + ?Sized>(&mut self, writer: &mut W, fragment: &str) -> io::Result<()> {
         // DEL is the one such character in ASCII that JSON lets pass.
-        if fragment.bytes().all(|byte| byte < 0x7f) {
+        if fragment.is_ascii() && memchr::memchr(0x7f, fragment.as_bytes()).is_none() {
             return writer.write_all(fragment.as_bytes());
         }
         let mut rest = fragment;

@@ -34,6 +34,23 @@ pub(crate) enum ToolError {
         #[help]
         help: Option<String>,
     },
+    /// What is wrong has been printed.
+    #[error("{what}")]
+    Refused { what: String },
+    #[cfg(feature = "gateway")]
+    #[error("HTTP cannot be served")]
+    Http {
+        #[source]
+        source: io::Error,
+    },
+    #[cfg(feature = "gateway")]
+    #[error("the audit file cannot be used")]
+    Audit {
+        #[source]
+        source: crate::audit::OpenError,
+        #[help]
+        help: String,
+    },
     #[error("standard output cannot be written")]
     Output(#[from] io::Error),
 }

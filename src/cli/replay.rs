@@ -1,27 +1,34 @@
 //! `praxiom replay`: recorded calls through a policy.
 
+mod audited;
+
 use super::Outcome;
 use super::error::ToolError;
-use super::files::{read_bytes, shown};
+use super::files::{open, read_rest, shown};
 use super::load::accepted;
 use super::output::Printer;
+use crate::audit::is_record;
 use crate::replay::{Difference, Row, compare, decode, rows, split};
 use crate::text::visible;
 use clap::ValueEnum;
 use serde::{Serialize, Serializer};
 use serde_json::json;
 use std::cell::Cell;
+use std::io::Read;
 
 /// Recordings beyond this are refused, not half read.
 const MAX_BYTES: usize = 256 * 1024 * 1024;
 
 /// Decide recorded calls by a policy, in order.
+///
+/// An audit log that `serve --audit` wrote is decided again, each decision on the state that it was made on,
+/// and compared with what is on record: exit code 1 if anything differs.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// The policy
     #[arg(long, value_name = "FILE")]
     policy: String,
-    /// Calls: a JSON document, or one JSON object a line; `-` is standard input
+    /// Calls: a JSON document, one JSON object a line, or an audit log; `-` is standard input
     calls: String,
     /// Compare with the verdicts of another policy and print the differences
     #[arg(long, value_name = "OLD", conflicts_with = "timing")]
@@ -47,7 +54,16 @@ pub(super) fn run(args: &Args, printer: &mut Printer) -> Result<Outcome, ToolErr
         return Err(ToolError::usage("standard input cannot be both the policy and the calls", "name a file for one"));
     }
     let Some(policy) = accepted(&args.policy, json, printer)? else { return Ok(Outcome::Findings) };
-    let bytes = read_bytes(&args.calls, MAX_BYTES)?;
+    let mut reader = open(&args.calls)?;
+    let first = audited::first_line(&mut reader, &args.calls)?;
+    if is_record(&first) {
+        if args.against.is_some() || args.timing.is_some() {
+            let help = "leave out `--against` and `--timing`: an audit log is compared with itself";
+            return Err(ToolError::usage(format!("{} is an audit log", shown(&args.calls)), help));
+        }
+        return audited::run(&policy, first.chain(reader), &args.calls, json, printer);
+    }
+    let bytes = read_rest(first.chain(reader), &args.calls, MAX_BYTES)?;
     let calls = split(&bytes).map_err(|reason| {
         let what = format!("{} is not a recording of calls: {reason}", shown(&args.calls));
         ToolError::usage(what, "a recording is a list of calls, {\"calls\": [...]}, or one call object a line")

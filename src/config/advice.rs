@@ -2,6 +2,7 @@
 
 use super::web::mask_url;
 use crate::yaml::{Node, Value};
+use std::fmt::Write;
 
 /// How an entry stands in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,7 +71,9 @@ fn quoted(text: &str) -> String {
     for c in text.chars() {
         match c {
             '"' | '\\' => out.extend(['\\', c]),
-            c if crate::text::is_invisible(c) => out.push_str(&format!("\\U{:08x}", u32::from(c))),
+            c if crate::text::is_invisible(c) => {
+                let _ = write!(out, "\\U{:08x}", u32::from(c));
+            }
             c => out.push(c),
         }
     }

@@ -1,7 +1,7 @@
 //! What proves to a server behind a URL who is calling: headers, then `token`, then `token_env`, then
 //! the variable `PRAXIOM_TOKEN_<NAME>`.
 
-use super::decode::Decoder;
+use super::decode::{Decoder, uses};
 use super::environment::{Lookup, is_variable_name};
 use super::mask::Secret;
 use super::model::{Launch, Server, Text, TokenSource};
@@ -93,7 +93,6 @@ impl Decoder<'_> {
         let mut headers = Vec::new();
         let mut seen: BTreeMap<String, Span> = BTreeMap::new();
         for (name, node) in self.reader.pairs(node, "`headers`", "write `headers: {NAME: value}`") {
-            self.conceal(node);
             let lower = name.text.to_ascii_lowercase();
             let value = self.loose_text(node, &format!("the header `{}`", name.text), used);
             if let Some(value) = &value {
@@ -137,7 +136,6 @@ impl Decoder<'_> {
     }
 
     fn token(&mut self, node: &Node, used: &mut Vec<String>) -> Option<Secret> {
-        self.conceal(node);
         if node.as_text().is_none() && node.as_scalar().is_some() {
             if let Some(scalar) = node.as_scalar() {
                 self.secret(&scalar.text);
@@ -163,7 +161,7 @@ impl Decoder<'_> {
             );
             return None;
         }
-        self.uses(name, used);
+        uses(name, used);
         match self.environment.lookup(name) {
             Lookup::Set(value) => {
                 self.secret(value);

@@ -19,6 +19,8 @@ const SERVERS_HELP: &str = "write `servers: {NAME: {command: PROGRAM, args: […
 
 /// Bytes that all values of a file may have together once they are expanded.
 const MAX_TOTAL_BYTES: usize = 16 * 1024 * 1024;
+/// Each is a process or a connection.
+const MAX_SERVERS: usize = 256;
 /// Unset variables that are compared with those that are set; nobody reads more.
 const MAX_SUGGESTIONS: usize = 50;
 
@@ -151,7 +153,12 @@ impl Decoder<'_> {
         if entries.is_empty() {
             self.report(Diagnostic::new(Code::PX1004, node.span, "`servers` is empty").help(SERVERS_HELP));
         }
-        for entry in entries {
+        if entries.len() > MAX_SERVERS {
+            let message = format!("{} servers: more than {MAX_SERVERS}", entries.len());
+            let help = "run several gateways, each with a part of them";
+            self.report(Diagnostic::new(Code::PX1007, node.span.at_start(), message).help(help));
+        }
+        for entry in entries.iter().take(MAX_SERVERS) {
             let Some(name) = self.server_name(&entry.key) else { continue };
             servers.extend(self.server(&name, &entry.key, &entry.value, top));
         }
@@ -229,14 +236,15 @@ impl Decoder<'_> {
 
     pub(super) fn duration(&mut self, node: &Node, what: &str) -> Option<Duration> {
         const HELP: &str = "write a number and a unit, more than zero and at most 24 hours: `500ms`, `5s`, `2m`, `1h`";
+        let unit = node.as_scalar().filter(|scalar| matches!(scalar.kind, Kind::Int | Kind::Float));
         let (shown, reason) = match node.as_text() {
             Some(text) => match parse_duration(text) {
                 Ok(duration) => return Some(duration),
                 Err(reason) => (format!("`{text}`"), reason),
             },
+            None if unit.is_some() => (node.describe(), "it has no unit"),
             None => (node.describe(), "it is not a number and a unit"),
         };
-        let unit = node.as_scalar().filter(|scalar| matches!(scalar.kind, Kind::Int | Kind::Float));
         let help = unit.map_or_else(
             || HELP.to_owned(),
             |scalar| format!("add the unit: `{0}s` for seconds, `{0}ms` for milliseconds", scalar.text),
@@ -293,7 +301,7 @@ impl Decoder<'_> {
         let expansion = expand_within(&written, self.environment, self.budget.min(MAX_EXPANDED_BYTES));
         self.budget = self.budget.saturating_sub(expansion.value.len());
         for (name, _) in &expansion.variables {
-            self.uses(name, used);
+            uses(name, used);
             if !INHERITED.contains(&name.as_str())
                 && let super::environment::Lookup::Set(value) = self.environment.lookup(name)
             {
@@ -342,12 +350,6 @@ impl Decoder<'_> {
         Diagnostic::new(Code::PX7006, span, format!("the variable `{name}` is not set")).help(help)
     }
 
-    pub(super) fn uses(&mut self, name: &str, used: &mut Vec<String>) {
-        if !used.iter().any(|known| known == name) {
-            used.push(name.to_owned());
-        }
-    }
-
     pub(super) fn secret(&mut self, value: &str) {
         self.secrets.insert(value.to_owned());
     }
@@ -358,5 +360,21 @@ impl Decoder<'_> {
         for range in literal_ranges(&scalar.text) {
             self.blanks.push(scalar.span_of(node.span, range));
         }
+    }
+
+    /// The same for everything inside.
+    pub(super) fn conceal_all(&mut self, node: &Node) {
+        match &node.value {
+            Value::Scalar(_) => self.conceal(node),
+            Value::Sequence(items) => items.iter().for_each(|item| self.conceal_all(item)),
+            Value::Mapping(entries) => entries.iter().for_each(|entry| self.conceal_all(&entry.value)),
+        }
+    }
+}
+
+/// Notes the name of a variable, each once.
+pub(super) fn uses(name: &str, used: &mut Vec<String>) {
+    if !used.iter().any(|known| known == name) {
+        used.push(name.to_owned());
     }
 }

@@ -39,7 +39,11 @@ pub enum FaultKind {
 
 impl std::fmt::Debug for Expansion {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Expansion").field("variables", &self.variables).field("faults", &self.faults).finish()
+        f.debug_struct("Expansion")
+            .field("value", &"***")
+            .field("variables", &self.variables)
+            .field("faults", &self.faults)
+            .finish()
     }
 }
 

@@ -1,6 +1,6 @@
 //! Secrets: values that are never printed, and what takes them out of text that is.
 
-use aho_corasick::{AhoCorasick, MatchKind};
+use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt;
@@ -39,6 +39,11 @@ impl fmt::Display for Secret {
 /// of the configuration itself is printed unexpanded, so they do not show there either.
 const MIN_CHARS: usize = 4;
 
+/// Longer secrets are looked for in pieces of so many bytes: the time to prepare one is quadratic.
+const PIECE: usize = 1024;
+/// All secrets in all spellings.
+const MAX_BYTES: usize = 2 * 1024 * 1024;
+
 /// Values that are settings rather than secrets, and would take common words out of every message.
 const WORDS: [&str; 11] =
     ["true", "false", "null", "none", "trace", "debug", "info", "warn", "warning", "error", "utf-8"];
@@ -56,7 +61,7 @@ enum Finder {
     #[default]
     Nothing,
     Some(AhoCorasick),
-    /// The secrets could not be compiled, so no text can be shown.
+    /// The secrets are too large to be looked for, so no text can be shown.
     Everything,
 }
 
@@ -80,7 +85,14 @@ impl Masker {
         if needles.is_empty() {
             return Self::default();
         }
-        let built = AhoCorasick::builder().match_kind(MatchKind::Standard).build(&needles);
+        if needles.iter().map(String::len).sum::<usize>() > MAX_BYTES {
+            return Self { finder: Finder::Everything };
+        }
+        // A full automaton of long secrets would take gigabytes.
+        let built = AhoCorasick::builder()
+            .kind(Some(AhoCorasickKind::ContiguousNFA))
+            .match_kind(MatchKind::Standard)
+            .build(needles.iter().flat_map(|needle| pieces(needle)));
         Self { finder: built.map_or(Finder::Everything, Finder::Some) }
     }
 
@@ -134,6 +146,22 @@ impl Masker {
     }
 }
 
+/// The secret in pieces that are masked as one where they stand side by side.
+fn pieces(mut secret: &str) -> Vec<&str> {
+    let mut pieces = Vec::new();
+    while secret.len() > 2 * PIECE {
+        let mut at = PIECE;
+        while !secret.is_char_boundary(at) {
+            at -= 1;
+        }
+        let (piece, rest) = secret.split_at(at);
+        pieces.push(piece);
+        secret = rest;
+    }
+    pieces.push(secret);
+    pieces
+}
+
 /// A `*` for each byte, line ends aside.
 pub(super) fn blanked(text: &str) -> String {
     text.bytes().map(|byte| if matches!(byte, b'\n' | b'\r') { char::from(byte) } else { '*' }).collect()
@@ -170,6 +198,9 @@ mod tests {
         ] {
             assert_eq!(masker.mask(text), masked, "{text}");
         }
+        let long = "é".repeat(5000) + "end";
+        assert_eq!(Masker::new([long.as_str()]).mask(&format!("<{long}>")), "<***>");
+        assert_eq!(Masker::new(["x".repeat(3 << 20).as_str()]).mask("anything"), "***");
         assert_eq!(masker.blank("é abcdef\n"), "é ******\n");
         assert_eq!(format!("{:?} {}", Secret::new("abcdef"), Secret::new("abcdef")), "*** ***");
     }

@@ -14,6 +14,8 @@ use std::collections::BTreeMap;
 
 const KEYS: &[&str] =
     &["command", "args", "env", "cwd", "url", "headers", "token", "token_env", "trust", "limits", "expose"];
+/// What is shown in messages; all else may be a credential, a misspelt key too.
+const OPEN: &[&str] = &["command", "args", "cwd", "url", "token_env", "trust", "limits", "expose"];
 const LIMITS: &[&str] = &["start", "timeout", "max_time", "max_in_flight"];
 const HELP: &str = "write `{command: PROGRAM, args: […]}`, `{url: https://…}`, or only the URL";
 const MAX_IN_FLIGHT: u64 = 4096;
@@ -42,11 +44,17 @@ impl Decoder<'_> {
             self.reader.wrong_shape(node, &format!("the server `{}`", name.text), "a mapping or a URL", HELP);
             return None;
         }
+        let before = self.reader.diagnostics.len();
         let fields = self.reader.fields(node, "a server", KEYS, HELP)?;
+        let misspelt = before < self.reader.diagnostics.len();
+        for entry in node.as_mapping().unwrap_or_default() {
+            if !OPEN.contains(&entry.key_text()) {
+                self.conceal_all(&entry.value);
+            }
+        }
         let trust = match fields.get("trust") {
             Some(node) => {
                 let span = fields.key_span("trust").unwrap_or(node.span);
-                // What could not be read is reported, and nothing is held against the rest of the file.
                 self.trust(node, span, Some(&name.text)).and_then(|own| self.trusted(Some(&own), top))
             }
             None => self.trusted(None, top),
@@ -59,6 +67,8 @@ impl Decoder<'_> {
                 self.inapplicable(&fields, &["args", "env", "cwd"], "a server with `command`");
                 Launch::Url(self.remote(name, url, Some(&fields), &mut variables)?)
             }
+            // `comand` is one mistake.
+            (None, None) if misspelt => return None,
             (found, _) => {
                 let has = if found.is_some() { "both `command` and `url`" } else { "neither `command` nor `url`" };
                 let message = format!("the server `{}` has {has}", name.text);
@@ -115,7 +125,6 @@ impl Decoder<'_> {
                 );
                 continue;
             }
-            self.conceal(node);
             let Some(text) = self.loose_text(node, &format!("the value of `{}`", name.text), used) else { continue };
             // What every server inherits is no secret, and paths are part of many messages.
             if !super::environment::INHERITED.contains(&name.text.as_str()) {
@@ -133,12 +142,14 @@ impl Decoder<'_> {
         fields: Option<&Fields<'_>>,
         used: &mut Vec<String>,
     ) -> Option<Remote> {
-        let known = fields.map(|fields| self.known(fields, used)).unwrap_or_else(Known::none);
+        let known = fields.map_or_else(Known::none, |fields| self.known(fields, used));
         let url = self.variable_text(node, "`url`", used)?;
         let address = match server_url(url.value.expose()) {
             Ok(address) => address,
             Err(bad) => {
-                self.conceal(node);
+                if url.written.contains(['@', '?', '#']) {
+                    self.conceal(node);
+                }
                 let message = format!("the URL of `{}` cannot be used: {}", name.text, bad.message);
                 self.report(Diagnostic::new(Code::PX7004, node.span, message).help(bad.help));
                 return None;

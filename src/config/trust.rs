@@ -27,7 +27,6 @@ pub(super) struct Declared {
     parts: Option<Parts>,
 }
 
-#[derive(Default)]
 struct Parts {
     tools: Option<Allow>,
     resources: Option<bool>,
@@ -93,19 +92,24 @@ impl Decoder<'_> {
             self.reader.wrong_shape(node, "`trust`", "a mapping or `\"*\"`", HELP);
             return None;
         }
+        let before = self.reader.diagnostics.len();
         let fields = self.reader.fields(node, "`trust`", KEYS, HELP)?;
-        let mut parts = Parts::default();
-        parts.tools = fields.get("tools").and_then(|node| self.allow(node, "tools", server));
-        parts.resources = fields.get("resources").and_then(|node| self.boolean(node, "`resources`"));
-        parts.prompts = fields.get("prompts").and_then(|node| self.allow(node, "prompts", server));
-        parts.pins = self.pins(&fields, server.is_some());
-        parts.reverse = fields.get("reverse").map(|node| self.reverse(node));
         let mut cap = |key: &str| fields.get(key).and_then(|node| self.number(node, &format!("`{key}`"), 1, MAX_CAP));
-        parts.max_result_bytes = cap("max_result_bytes");
-        parts.max_blob_bytes = cap("max_blob_bytes");
-        parts.frame = fields.get("frame").and_then(|node| self.boolean(node, "`frame`"));
-        parts.filter = fields.get("filter").map(|node| self.filters(node));
-        Some(Declared { span, parts: Some(parts) })
+        let (max_result_bytes, max_blob_bytes) = (cap("max_result_bytes"), cap("max_blob_bytes"));
+        let parts = Parts {
+            tools: fields.get("tools").and_then(|node| self.allow(node, "tools", server)),
+            resources: fields.get("resources").and_then(|node| self.boolean(node, "`resources`")),
+            prompts: fields.get("prompts").and_then(|node| self.allow(node, "prompts", server)),
+            pins: self.pins(&fields, server.is_some()),
+            reverse: fields.get("reverse").map(|node| self.reverse(node)),
+            max_result_bytes,
+            max_blob_bytes,
+            frame: fields.get("frame").and_then(|node| self.boolean(node, "`frame`")),
+            filter: fields.get("filter").map(|node| self.filters(node)),
+        };
+        // What is half read is not held against the rest of the file.
+        let broken = self.reader.diagnostics.iter().skip(before).any(Diagnostic::is_error);
+        (!broken).then_some(Declared { span, parts: Some(parts) })
     }
 
     fn allow(&mut self, node: &Node, key: &str, server: Option<&str>) -> Option<Allow> {

@@ -44,6 +44,11 @@ impl Core {
             }
         };
         let Some(target) = self.find(&name).await else {
+            if let Some((code, why)) = self.unlisted(&name) {
+                let key = asked.client.key();
+                self.refused(key, "tools/call", &name, Some(&arguments), Word::Error, code, &why);
+                return Ok(error_result(code.as_str(), &why));
+            }
             let why = match self.table().withheld(&name) {
                 Some(Some(code)) => format!("the tool is withheld ({code})"),
                 Some(None) => "the server has this tool, but it is not declared".to_owned(),
@@ -101,6 +106,24 @@ impl Core {
             self.settled().await;
         }
         self.table().tool(name).cloned()
+    }
+
+    /// Why nothing is known of a name, where it would be one of a trusted server that has not come up yet.
+    fn unlisted(&self, name: &str) -> Option<(Refusal, String)> {
+        let of = |server: &&Arc<Server>| {
+            name.strip_prefix(server.name()).is_some_and(|rest| rest.starts_with("__")) && server.config.trust.is_some()
+        };
+        let server = self.servers.iter().find(of)?;
+        let name = server.name();
+        match server.phase() {
+            Phase::Starting => {
+                Some((Refusal::ServerTimedOut, format!("the server `{name}` is still starting; try again later")))
+            }
+            Phase::Down(_) => {
+                Some((Refusal::TransportFailure, format!("the server `{name}` is down; nothing was sent to it")))
+            }
+            Phase::Up(_) | Phase::Refused(..) => None,
+        }
     }
 
     /// The server's link, if it is up or comes up within the time a client may wait.

@@ -1,6 +1,6 @@
 //! Deciding recorded calls in order.
 
-use crate::eval::{Failed, Policy, Session, Value, Verdict};
+use crate::eval::{Answer, Call, Failed, Policy, Session, Value, Verdict};
 use crate::recording::{Record, Recorded};
 use serde::{Serialize, Serializer};
 use std::borrow::Borrow;
@@ -99,7 +99,7 @@ pub fn rows<C: Borrow<Recorded>>(
     calls.into_iter().map(move |call| row(&mut session, call.borrow(), timing))
 }
 
-fn row(session: &mut Session, recorded: &Recorded, timing: usize) -> Row {
+pub(super) fn row(session: &mut Session, recorded: &Recorded, timing: usize) -> Row {
     let record = match recorded {
         Recorded::Call(record) => record,
         Recorded::Malformed { tool, reason } => {
@@ -121,7 +121,8 @@ fn row(session: &mut Session, recorded: &Recorded, timing: usize) -> Row {
     let ns = measure(session, record, timing);
     let verdict = session.check(&record.call());
     let decided = State::of(session);
-    let observed = if verdict.decision.permits() { observe(session, record) } else { None };
+    let answer = record.answer().filter(|_| verdict.decision.permits());
+    let observed = answer.map(|answer| observe(session, &record.call(), answer));
     Row {
         tool: Some(record.tool.clone()),
         verdict: verdict.decision.as_str(),
@@ -141,16 +142,17 @@ fn action_names(policy: &Policy, verdict: &Verdict) -> Vec<Arc<str>> {
     actions.map(|action| Arc::clone(&action.name)).collect()
 }
 
-fn observe(session: &mut Session, record: &Record) -> Option<Observed> {
-    let observation = session.observe(&record.call(), record.answer()?);
+/// Takes in an answer.
+pub(super) fn observe(session: &mut Session, call: &Call<'_>, answer: Answer<'_>) -> Observed {
+    let observation = session.observe(call, answer);
     let invariants = &session.policy().typed().invariants;
     let violated = observation.violated.iter().filter_map(|at| invariants.get(*at));
-    Some(Observed {
+    Observed {
         changed: observation.changed,
         faulted: observation.fault.is_some(),
         violated: violated.map(|invariant| Arc::clone(&invariant.name)).collect(),
         state: State::of(session),
-    })
+    }
 }
 
 fn measure(session: &Session, record: &Record, times: usize) -> Option<Timing> {

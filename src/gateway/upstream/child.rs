@@ -2,7 +2,7 @@
 //! left behind.
 
 use crate::config::Command as Launch;
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::{Pid, Signal, WaitOptions, kill_process_group};
 use std::collections::VecDeque;
 use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,6 +13,9 @@ use tokio::time::timeout;
 
 /// So much of a child's stderr is remembered.
 const TAIL: usize = 4 << 10;
+
+/// And so many of its lines are shown.
+const LAST_LINES: usize = 3;
 
 /// How long each step of ending a child may take: the end of its input, TERM, KILL.
 const STEP: Duration = Duration::from_secs(1);
@@ -81,7 +84,7 @@ impl Child {
         self.signal(Signal::TERM);
         if timeout(STEP, self.gone()).await.is_err() {
             self.signal(Signal::KILL);
-            let _ = timeout(STEP, self.process.wait()).await;
+            let _ = timeout(STEP, self.gone()).await;
         }
         self.drain.abort();
     }
@@ -89,8 +92,14 @@ impl Child {
     /// Waits until the process has ended and its group is empty.
     async fn gone(&mut self) {
         let _ = self.process.wait().await;
-        while self.group.is_some_and(|group| rustix::process::test_kill_process_group(group).is_ok()) {
-            tokio::time::sleep(Duration::from_millis(10)).await;
+        let Some(group) = self.group else { return };
+        loop {
+            // What it has started and left behind is ours to reap, where we are the reaper.
+            while let Ok(Some(_)) = rustix::process::waitpgid(group, WaitOptions::NOHANG) {}
+            if rustix::process::test_kill_process_group(group).is_err() {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
         }
     }
 
@@ -124,7 +133,9 @@ impl Tail {
     fn text(&self) -> String {
         let tail = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let bytes: Vec<u8> = tail.iter().copied().collect();
-        String::from_utf8_lossy(&bytes).trim().to_owned()
+        let text = String::from_utf8_lossy(&bytes);
+        let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+        lines.get(lines.len().saturating_sub(LAST_LINES)..).unwrap_or_default().join(" / ")
     }
 }
 
