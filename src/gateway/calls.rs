@@ -196,7 +196,7 @@ impl Core {
         }
         let (code, why) = told(&failure, door.server);
         let said = match &failure {
-            Failure::Transport(said) | Failure::Unreadable(said) => Some(self.mask(said).into_owned()),
+            Failure::Transport(said) | Failure::Unreadable(said) | Failure::Unreachable(said) | Failure::Mirrored(said) => Some(self.mask(said).into_owned()),
             _ => None,
         };
         let outcome = Outcome::Failed { why: &why, said: said.as_deref() };
@@ -228,6 +228,13 @@ pub(super) fn told(failure: &Failure, server: &Server) -> (Refusal, String) {
         Failure::Expired => {
             (Refusal::TransportFailure, format!("the server `{name}` has forgotten the session; the call was not carried out"))
         }
+        Failure::Unreachable(_) => {
+            (Refusal::TransportFailure, format!("the server `{name}` cannot be reached; nothing was sent to it"))
+        }
+        Failure::Mirrored(_) => (
+            Refusal::MirroredParameterRefused,
+            format!("an argument cannot be repeated in an HTTP header, as the server `{name}` asks for; nothing was sent to it"),
+        ),
         Failure::Transport(_) => (
             Refusal::TransportFailure,
             format!("the call to the server `{name}` failed on the way; it may have been carried out"),
