@@ -173,6 +173,9 @@ pub(super) async fn supervise(core: Arc<Core>, server: Arc<Server>) {
     if trust.offers_nothing() {
         core.server_note(&server, Level::Warning, "empty", None, "it is trusted with nothing, so nothing of it is offered");
     }
+    for what in open_doors(&core, trust, server.name()) {
+        core.server_note(&server, Level::Warning, "open", None, &what);
+    }
     let mut attempts = 0_usize;
     loop {
         let host: Arc<dyn Host> = Arc::new(super::reverse::Reverse::new(&core, &server));
@@ -206,6 +209,25 @@ pub(super) async fn supervise(core: Arc<Core>, server: Arc<Server>) {
             () = core.stop.cancelled() => return,
         }
     }
+}
+
+/// Doors beside the tools that are open and that the policy says nothing of.
+fn open_doors(core: &Core, trust: &config::Trust, name: &str) -> Vec<String> {
+    let doors = [
+        (trust.resources, "resources are", "@read_resource"),
+        (!trust.prompts.is_nothing(), "prompts are", "@get_prompt"),
+    ];
+    let open = |(declared, what, door): (bool, &str, &str)| {
+        let full = format!("{name}__{door}");
+        let unwatched = declared && core.policy.passes(&full);
+        unwatched.then(|| {
+            format!(
+                "its {what} declared, and no action of the policy covers `{full}`: whatever is read that way is \
+                 neither denied nor remembered"
+            )
+        })
+    };
+    doors.into_iter().filter_map(open).collect()
 }
 
 const RENEWED: &str = "the session is renewed";
