@@ -156,7 +156,7 @@ impl Trip {
         let limits = &self.server.config.limits;
         let stop = self.cancel.child_token();
         let _guard = stop.clone().drop_guard();
-        let ended = self.core.stop.clone();
+        let ended = self.client.gone.clone();
         let terms = Terms {
             timeout: limits.timeout,
             max_time: limits.max_time,
