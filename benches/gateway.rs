@@ -31,7 +31,10 @@ impl Peer {
         let input = child.stdin.take().unwrap();
         let output = BufReader::new(child.stdout.take().unwrap());
         let mut peer = Self { child, input, output, id: 0, started };
-        peer.send("initialize", r#"{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"b","version":"1"}}"#);
+        peer.send(
+            "initialize",
+            r#"{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"b","version":"1"}}"#,
+        );
         peer.receive();
         writeln!(peer.input, r#"{{"jsonrpc":"2.0","method":"notifications/initialized"}}"#).unwrap();
         peer

@@ -89,9 +89,8 @@ impl Builder {
     /// Starts every server, in parallel, and returns at once. Must be called in a tokio runtime.
     #[must_use]
     pub fn start(self) -> Gateway {
-        let audit = self.audit.unwrap_or_else(|| {
-            Audit::new(crate::audit::Options::default(), None, Box::new(std::io::sink()))
-        });
+        let audit =
+            self.audit.unwrap_or_else(|| Audit::new(crate::audit::Options::default(), None, Box::new(std::io::sink())));
         let full = self.arguments == LogArguments::Full;
         let core = core::Core::new(self.config, self.policy, self.lock, audit, self.dry_run, full);
         let core = Arc::new(core);

@@ -1,10 +1,5 @@
 //! Real servers and real clients around the gateway: what `make peers` installs.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    reason = "a test fails by panicking"
-)]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
 #![cfg(feature = "gateway")]
 
 use serde_json::{Value, json};
@@ -82,9 +77,8 @@ fn run(command: &[String]) -> Value {
     let output = Command::new(&command[0]).args(&command[1..]).current_dir(root()).output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout);
     let last = text.lines().last().unwrap_or_default();
-    serde_json::from_str(last).unwrap_or_else(|_| {
-        panic!("{command:?}: {text}\n{}", String::from_utf8_lossy(&output.stderr))
-    })
+    serde_json::from_str(last)
+        .unwrap_or_else(|_| panic!("{command:?}: {text}\n{}", String::from_utf8_lossy(&output.stderr)))
 }
 
 /// The gateway over HTTP, and its address.
@@ -196,9 +190,8 @@ fn everything_passes_what_it_can() {
         {"do": "prompts"},
         {"do": "prompt", "name": "e__simple-prompt", "arguments": {}},
     ]);
-    let stdio = ["legacy", "auto"].map(|mode| {
-        bench.drive(&[&python, "tests/peers/client_mcp.py", "--mode", mode, &plan.to_string()])
-    });
+    let stdio = ["legacy", "auto"]
+        .map(|mode| bench.drive(&[&python, "tests/peers/client_mcp.py", "--mode", mode, &plan.to_string()]));
     let http = Http::start(&bench);
     let over_http = ["legacy", "auto"].map(|mode| {
         let words = [&python, "tests/peers/client_mcp.py", "--mode", mode, &plan.to_string(), "--url", &http.url];
@@ -209,8 +202,12 @@ fn everything_passes_what_it_can() {
         assert!(steps[0].to_string().contains("e__echo"), "{out}");
         assert!(texts(&steps[1]).contains("hé"), "{out}");
         assert_eq!(steps[2]["isError"], json!(true), "{out}");
-        let progress: Vec<f64> =
-            steps[3]["progress"].as_array().unwrap().iter().filter_map(|note| note[0].as_f64().or(note.as_f64())).collect();
+        let progress: Vec<f64> = steps[3]["progress"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter_map(|note| note[0].as_f64().or(note.as_f64()))
+            .collect();
         assert_eq!(progress.len(), 4, "{out}");
         assert!(progress.is_sorted(), "{out}");
         assert!(steps[4].as_array().is_some_and(|list| !list.is_empty()), "{out}");
@@ -236,7 +233,10 @@ fn git_and_time_of_the_python_kind() {
         .unwrap();
     assert!(done.success());
     bench.work("a.txt", "a");
-    for words in [["add", "-A"].as_slice(), &["-c", "user.name=t", "-c", "user.email=t@example.com", "commit", "-qm", "first one"]] {
+    for words in [
+        ["add", "-A"].as_slice(),
+        &["-c", "user.name=t", "-c", "user.email=t@example.com", "commit", "-qm", "first one"],
+    ] {
         assert!(Command::new("git").args(words).current_dir(&repository).status().unwrap().success());
     }
     let repository = repository.to_str().unwrap();
@@ -256,7 +256,8 @@ fn git_and_time_of_the_python_kind() {
 
 #[test]
 fn the_inspector_lists_and_calls() {
-    let Some([python, node, fs_server, _]) = peers([PYTHON, NODE, FILESYSTEM, "node_modules/@modelcontextprotocol/inspector"])
+    let Some([python, node, fs_server, _]) =
+        peers([PYTHON, NODE, FILESYSTEM, "node_modules/@modelcontextprotocol/inspector"])
     else {
         return;
     };

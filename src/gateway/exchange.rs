@@ -157,12 +157,8 @@ impl Trip {
         let stop = self.cancel.child_token();
         let _guard = stop.clone().drop_guard();
         let ended = self.client.gone.clone();
-        let terms = Terms {
-            timeout: limits.timeout,
-            max_time: limits.max_time,
-            cancel: &stop,
-            waiting: Some(&open.waiting),
-        };
+        let terms =
+            Terms { timeout: limits.timeout, max_time: limits.max_time, cancel: &stop, waiting: Some(&open.waiting) };
         let progress = self.progress.as_ref().map(|(token, peer)| {
             move |mut params: Value| {
                 if let Some(slot) = params.get_mut("progressToken") {

@@ -171,7 +171,13 @@ pub(super) async fn supervise(core: Arc<Core>, server: Arc<Server>) {
         return;
     }
     if trust.offers_nothing() {
-        core.server_note(&server, Level::Warning, "empty", None, "it is trusted with nothing, so nothing of it is offered");
+        core.server_note(
+            &server,
+            Level::Warning,
+            "empty",
+            None,
+            "it is trusted with nothing, so nothing of it is offered",
+        );
     }
     for what in open_doors(&core, trust, server.name()) {
         core.server_note(&server, Level::Warning, "open", None, &what);
@@ -201,7 +207,11 @@ pub(super) async fn supervise(core: Arc<Core>, server: Arc<Server>) {
             server.set(Phase::Down(why.clone()));
             core.server_down(&server, &why, attempts == 0);
         }
-        let wait = if renewed { Duration::ZERO } else { BACKOFF.get(attempts).or(BACKOFF.last()).copied().unwrap_or_default() };
+        let wait = if renewed {
+            Duration::ZERO
+        } else {
+            BACKOFF.get(attempts).or(BACKOFF.last()).copied().unwrap_or_default()
+        };
         attempts += 1;
         tokio::select! {
             () = tokio::time::sleep(wait) => {}
@@ -276,7 +286,7 @@ async fn watch(core: &Arc<Core>, server: &Arc<Server>, opened: Opened) -> Option
                     }
                 }
             }
-            Some(note) = notes.recv() => core.pass_on(server, note).await,
+            Some(note) = notes.recv() => core.pass_on(server, &note),
             () = server.again.notified() => {
                 if server.is_stale(&link) {
                     // Calls that come now wait for the new session.

@@ -128,11 +128,7 @@ impl Link {
         }
     }
 
-    async fn open_as(
-        server: &Server,
-        host: Arc<dyn Host>,
-        mode: ClientLifecycleMode,
-    ) -> Result<Opened, ConnectError> {
+    async fn open_as(server: &Server, host: Arc<dyn Host>, mode: ClientLifecycleMode) -> Result<Opened, ConnectError> {
         let (events, shared, notes) = Events::new();
         let stop = CancellationToken::new();
         let client = Client::new(host, capabilities(server));
@@ -365,7 +361,9 @@ fn failure(error: ServiceError) -> Failure {
 
 fn describe(error: &ClientInitializeError) -> String {
     match error {
-        ClientInitializeError::JsonRpcError(error) => format!("it answered with the error {}: {}", error.code.0, error.message),
+        ClientInitializeError::JsonRpcError(error) => {
+            format!("it answered with the error {}: {}", error.code.0, error.message)
+        }
         ClientInitializeError::TransportError { error, .. } => match error.error.downcast_ref::<http::Error>() {
             Some(error) => error.to_string(),
             None => causes(error),

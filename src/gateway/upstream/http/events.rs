@@ -32,14 +32,7 @@ pub(super) struct Reader {
 impl Reader {
     /// `limit`: bytes that one event may hold.
     pub(super) fn new(limit: usize) -> Self {
-        Self {
-            limit,
-            line: Vec::new(),
-            cut: false,
-            event: Event::default(),
-            after_cr: false,
-            ready: VecDeque::new(),
-        }
+        Self { limit, line: Vec::new(), cut: false, event: Event::default(), after_cr: false, ready: VecDeque::new() }
     }
 
     /// An event that is complete. What is left at the end of a stream is none.

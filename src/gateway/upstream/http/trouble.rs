@@ -64,7 +64,9 @@ impl Error {
     /// An answer that is neither JSON nor a stream of events.
     pub(super) fn content(media: Option<&str>) -> Self {
         Self::Failed(match media {
-            Some("text/html") => "it answers with a web page: the path of `url` is not that of its MCP endpoint".to_owned(),
+            Some("text/html") => {
+                "it answers with a web page: the path of `url` is not that of its MCP endpoint".to_owned()
+            }
             Some(media) => format!("its answer has the content type `{}`, not `application/json`", visible(media)),
             None => "its answer has no content type".to_owned(),
         })

@@ -1,9 +1,9 @@
 //! The HTTP requests of one link: what is sent, and what an HTTP answer is to the protocol.
 
+use super::Mirrors;
 use super::carry;
 use super::events::{Event, Reader};
 use super::trouble::Error;
-use super::Mirrors;
 use crate::config::Remote;
 use crate::gateway::ident;
 use crate::gateway::lines::MAX_LINE;
@@ -87,7 +87,12 @@ impl Web {
         self.last.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    async fn send(&self, request: reqwest::RequestBuilder, session: Option<&str>, headers: Headers) -> Outcome<Response> {
+    async fn send(
+        &self,
+        request: reqwest::RequestBuilder,
+        session: Option<&str>,
+        headers: Headers,
+    ) -> Outcome<Response> {
         let mut request = headers.into_iter().fold(request, |request, (name, value)| request.header(name, value));
         if let Some(session) = session {
             request = request.header(SESSION, session);
@@ -116,7 +121,8 @@ impl Web {
     ) -> Outcome<Answer> {
         self.mirror(message, &mut headers)?;
         let body = serde_json::to_vec(message)?;
-        let request = self.client.post(uri).header(CONTENT_TYPE, JSON).header(ACCEPT, "application/json, text/event-stream");
+        let request =
+            self.client.post(uri).header(CONTENT_TYPE, JSON).header(ACCEPT, "application/json, text/event-stream");
         let response = self.send(request.body(body), session, headers).await?;
         let status = response.status();
         let ClientJsonRpcMessage::Request(request) = message else {
@@ -253,7 +259,9 @@ impl StreamableHttpClient for Web {
         let response = match self.send(request, session_id.as_deref(), headers).await {
             Ok(response) => response,
             // Asking again changes nothing about a refusal, but a connection may come back.
-            Err(StreamableHttpError::Client(error @ (Error::Unreachable(_) | Error::Broken(_)))) => return Err(error.into()),
+            Err(StreamableHttpError::Client(error @ (Error::Unreachable(_) | Error::Broken(_)))) => {
+                return Err(error.into());
+            }
             Err(_) => return Err(StreamableHttpError::ServerDoesNotSupportSse),
         };
         let status = response.status();
@@ -329,7 +337,9 @@ fn answer(body: &[u8], about: &RequestId) -> ServerJsonRpcMessage {
         Err(_) => return carry::unreadable(about.clone(), "it is not UTF-8"),
     };
     match carry::pack(text, Some(about)) {
-        Ok(ServerJsonRpcMessage::Response(response)) if response.id == *about => ServerJsonRpcMessage::Response(response),
+        Ok(ServerJsonRpcMessage::Response(response)) if response.id == *about => {
+            ServerJsonRpcMessage::Response(response)
+        }
         Ok(_) => carry::unreadable(about.clone(), "it is no answer to this request"),
         Err(why) => carry::unreadable(about.clone(), &why),
     }
