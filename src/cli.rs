@@ -12,7 +12,11 @@ mod output;
 mod replay;
 #[cfg(feature = "gateway")]
 mod serve;
+#[cfg(feature = "gateway")]
+mod signals;
 mod test;
+#[cfg(feature = "gateway")]
+mod tools;
 
 use clap::{Parser, Subcommand};
 use error::ToolError;
@@ -54,6 +58,8 @@ enum Command {
     Replay(replay::Args),
     #[cfg(feature = "gateway")]
     Serve(serve::Args),
+    #[cfg(feature = "gateway")]
+    Tools(tools::Args),
     Audit(audit::Args),
     Explain(explain::Args),
 }
@@ -109,6 +115,8 @@ fn run(command: Command, printer: &mut Printer) -> Result<Outcome, ToolError> {
         Command::Replay(args) => replay::run(&args, printer),
         #[cfg(feature = "gateway")]
         Command::Serve(args) => serve::run(&args, printer),
+        #[cfg(feature = "gateway")]
+        Command::Tools(args) => tools::run(&args, printer),
         Command::Audit(args) => audit::run(&args, printer),
         Command::Explain(args) => explain::run(&args, printer),
     }
