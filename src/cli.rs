@@ -2,6 +2,8 @@
 
 mod audit;
 mod check;
+#[cfg(feature = "gateway")]
+mod demo;
 mod error;
 mod explain;
 mod files;
@@ -62,6 +64,9 @@ enum Command {
     Tools(tools::Args),
     Audit(audit::Args),
     Explain(explain::Args),
+    #[cfg(feature = "gateway")]
+    #[command(hide = true)]
+    DemoServer(demo::Args),
 }
 
 fn version() -> &'static str {
@@ -118,6 +123,8 @@ fn run(command: Command, printer: &mut Printer) -> Result<Outcome, ToolError> {
         #[cfg(feature = "gateway")]
         Command::Tools(args) => tools::run(&args, printer),
         Command::Audit(args) => audit::run(&args, printer),
+        #[cfg(feature = "gateway")]
+        Command::DemoServer(args) => demo::run(&args),
         Command::Explain(args) => explain::run(&args, printer),
     }
 }

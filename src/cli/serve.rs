@@ -127,7 +127,7 @@ pub(super) fn run(args: &Args, printer: &mut Printer) -> Result<Outcome, ToolErr
         policy_digest: policy.digest().to_owned(),
         lock_digest: lock_text.as_deref().map(digest),
     };
-    let log = args.audit.as_deref().map(|path| open(path, start, &options)).transpose()?;
+    let log = args.audit.as_deref().map(|path| open(path, start, options)).transpose()?;
     let audit = Audit::new(options, log, Box::new(Person));
     crate::gateway::adopt_orphans();
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -186,7 +186,7 @@ async fn serve(args: &Args, gateway: Gateway) -> Result<Outcome, ToolError> {
     over
 }
 
-fn open(path: &Path, start: Start, options: &Options) -> Result<Log, ToolError> {
+fn open(path: &Path, start: Start, options: Options) -> Result<Log, ToolError> {
     Log::open(path, start, options, SystemTime::now()).map_err(|error| {
         let help = error.help().to_owned();
         ToolError::Audit { source: error, help }

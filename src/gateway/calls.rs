@@ -44,6 +44,11 @@ impl Core {
             }
         };
         let Some(target) = self.find(&name).await else {
+            if let Some((code, why)) = self.unlisted(&name) {
+                let key = asked.client.key();
+                self.refused(key, "tools/call", &name, Some(&arguments), Word::Error, code, &why);
+                return Ok(error_result(code.as_str(), &why));
+            }
             let why = match self.table().withheld(&name) {
                 Some(Some(code)) => format!("the tool is withheld ({code})"),
                 Some(None) => "the server has this tool, but it is not declared".to_owned(),
@@ -61,7 +66,7 @@ impl Core {
             biased;
             slot = server.slots.acquire() => slot,
             () = asked.context.ct.cancelled() => return Err(cancelled()),
-            () = self.stop.cancelled() => return Err(stopping()),
+            () = asked.client.gone.cancelled() => return Err(stopping()),
         };
         let link = match self.ready(&server).await {
             Ok(link) => link,
@@ -101,6 +106,24 @@ impl Core {
             self.settled().await;
         }
         self.table().tool(name).cloned()
+    }
+
+    /// Why nothing is known of a name, where it would be one of a trusted server that has not come up yet.
+    fn unlisted(&self, name: &str) -> Option<(Refusal, String)> {
+        let of = |server: &&Arc<Server>| {
+            name.strip_prefix(server.name()).is_some_and(|rest| rest.starts_with("__")) && server.config.trust.is_some()
+        };
+        let server = self.servers.iter().find(of)?;
+        let name = server.name();
+        match server.phase() {
+            Phase::Starting => {
+                Some((Refusal::ServerTimedOut, format!("the server `{name}` is still starting; try again later")))
+            }
+            Phase::Down(_) => {
+                Some((Refusal::TransportFailure, format!("the server `{name}` is down; nothing was sent to it")))
+            }
+            Phase::Up(_) | Phase::Refused(..) => None,
+        }
     }
 
     /// The server's link, if it is up or comes up within the time a client may wait.
@@ -173,7 +196,7 @@ impl Core {
         }
         let (code, why) = told(&failure, door.server);
         let said = match &failure {
-            Failure::Transport(said) | Failure::Unreadable(said) => Some(self.mask(said).into_owned()),
+            Failure::Transport(said) | Failure::Unreadable(said) | Failure::Unreachable(said) | Failure::Mirrored(said) => Some(self.mask(said).into_owned()),
             _ => None,
         };
         let outcome = Outcome::Failed { why: &why, said: said.as_deref() };
@@ -205,6 +228,13 @@ pub(super) fn told(failure: &Failure, server: &Server) -> (Refusal, String) {
         Failure::Expired => {
             (Refusal::TransportFailure, format!("the server `{name}` has forgotten the session; the call was not carried out"))
         }
+        Failure::Unreachable(_) => {
+            (Refusal::TransportFailure, format!("the server `{name}` cannot be reached; nothing was sent to it"))
+        }
+        Failure::Mirrored(_) => (
+            Refusal::MirroredParameterRefused,
+            format!("an argument cannot be repeated in an HTTP header, as the server `{name}` asks for; nothing was sent to it"),
+        ),
         Failure::Transport(_) => (
             Refusal::TransportFailure,
             format!("the call to the server `{name}` failed on the way; it may have been carried out"),

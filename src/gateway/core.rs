@@ -233,7 +233,7 @@ impl Core {
 
     pub(super) fn server_down(&self, server: &Server, why: &str, first: bool) {
         let level = if first { Level::Error } else { Level::Warning };
-        let text = format!("down: {why} (started as: {})", server.config.describe());
+        let text = format!("{why} (started as: {})", server.config.describe());
         self.server_note(server, level, "down", None, &text);
         self.failed.send_replace(Some(format!("the server `{}` is down: {why}", server.name())));
     }

@@ -103,7 +103,7 @@ impl Core {
             biased;
             slot = server.slots.acquire() => slot,
             () = asked.context.ct.cancelled() => return Err(cancelled()),
-            () = self.stop.cancelled() => return Err(stopping()),
+            () = asked.client.gone.cancelled() => return Err(stopping()),
         };
         if let Err((code, why)) = self.ready(server).await {
             self.refused(door.client.key(), method, name, Some(&arguments), Word::Error, code, &why);

@@ -11,6 +11,7 @@ use rmcp::model::{
 use rmcp::service::{OriginatingRequestId, Peer, PeerRequestOptions, ServiceError};
 use serde_json::{Map, Value, json};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio_util::sync::CancellationToken;
 
 /// Severities of log messages, the least first.
 const LEVELS: [&str; 8] = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
@@ -21,6 +22,8 @@ pub(crate) struct Client {
     principal: String,
     connection: String,
     typed: bool,
+    /// The client is gone, or the gateway stops: nobody waits for an answer any more.
+    pub(crate) gone: CancellationToken,
     shaken: Mutex<Shaken>,
     listeners: Mutex<Vec<Listener>>,
 }
@@ -42,12 +45,18 @@ struct Listener {
 }
 
 impl Client {
-    /// `typed`: progress goes out in rmcp's own type.
-    pub(crate) fn new(principal: impl Into<String>, connection: impl Into<String>, typed: bool) -> Arc<Self> {
+    /// `typed`: progress goes out in rmcp's own type. `gone`: see there.
+    pub(crate) fn new(
+        principal: impl Into<String>,
+        connection: impl Into<String>,
+        typed: bool,
+        gone: CancellationToken,
+    ) -> Arc<Self> {
         Arc::new(Self {
             principal: principal.into(),
             connection: connection.into(),
             typed,
+            gone,
             shaken: Mutex::default(),
             listeners: Mutex::default(),
         })

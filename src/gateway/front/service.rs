@@ -116,7 +116,7 @@ impl Front {
         self.client.listen(context.id.clone(), accepted, context.peer.clone());
         tokio::select! {
             () = context.ct.cancelled() => {}
-            () = self.core.stop.cancelled() => {}
+            () = self.client.gone.cancelled() => {}
         }
         self.client.unlisten(&context.id);
         let mut result = json!({ "resultType": "complete", "_meta": serde_json::to_value(&meta).unwrap_or_default() });

@@ -14,6 +14,9 @@ use tokio::time::timeout;
 /// So much of a child's stderr is remembered.
 const TAIL: usize = 4 << 10;
 
+/// And so many of its lines are shown.
+const LAST_LINES: usize = 3;
+
 /// How long each step of ending a child may take: the end of its input, TERM, KILL.
 const STEP: Duration = Duration::from_secs(1);
 
@@ -130,7 +133,9 @@ impl Tail {
     fn text(&self) -> String {
         let tail = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let bytes: Vec<u8> = tail.iter().copied().collect();
-        String::from_utf8_lossy(&bytes).trim().to_owned()
+        let text = String::from_utf8_lossy(&bytes);
+        let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+        lines.get(lines.len().saturating_sub(LAST_LINES)..).unwrap_or_default().join(" / ")
     }
 }
 
