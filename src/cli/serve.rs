@@ -122,11 +122,8 @@ pub(super) fn run(args: &Args, printer: &mut Printer) -> Result<Outcome, ToolErr
         dry_run: args.dry_run,
         principals: false,
     };
-    let start = Start {
-        policy_path,
-        policy_digest: policy.digest().to_owned(),
-        lock_digest: lock_text.as_deref().map(digest),
-    };
+    let start =
+        Start { policy_path, policy_digest: policy.digest().to_owned(), lock_digest: lock_text.as_deref().map(digest) };
     let log = args.audit.as_deref().map(|path| open(path, start, options)).transpose()?;
     let audit = Audit::new(options, log, Box::new(Person));
     crate::gateway::adopt_orphans();
@@ -154,9 +151,7 @@ async fn serve(args: &Args, gateway: Gateway) -> Result<Outcome, ToolError> {
         tell("praxiom: DRY RUN: what the policy denies is forwarded all the same");
     }
     let (over, hurry) = {
-        let strict = async {
-            if args.strict { gateway.failure().await } else { std::future::pending().await }
-        };
+        let strict = async { if args.strict { gateway.failure().await } else { std::future::pending().await } };
         let serving = async {
             match args.http {
                 Some(address) => {
@@ -203,11 +198,7 @@ struct Signals([Signal; 3]);
 impl Signals {
     fn new() -> Result<Self, ToolError> {
         let listen = |kind| signal(kind).map_err(|error| ToolError::usage(format!("signals: {error}"), "report this"));
-        Ok(Self([
-            listen(SignalKind::terminate())?,
-            listen(SignalKind::interrupt())?,
-            listen(SignalKind::hangup())?,
-        ]))
+        Ok(Self([listen(SignalKind::terminate())?, listen(SignalKind::interrupt())?, listen(SignalKind::hangup())?]))
     }
 
     async fn any(&mut self) {

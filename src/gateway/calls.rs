@@ -12,7 +12,7 @@ use crate::boundary::{Refusal, Target};
 use crate::eval::Answer;
 use crate::json::Json;
 use rmcp::RoleServer;
-use rmcp::model::{ErrorData, ErrorCode};
+use rmcp::model::{ErrorCode, ErrorData};
 use rmcp::service::RequestContext;
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -60,13 +60,20 @@ impl Core {
         };
         let Some(server) = self.server(&target.server).map(Arc::clone) else { return Ok(not_offered()) };
         let full = target.full();
-        let door = Door { client: asked.client, method: "tools/call", name: &name, full: &full, server: &server, arguments: &arguments };
+        let door = Door {
+            client: asked.client,
+            method: "tools/call",
+            name: &name,
+            full: &full,
+            server: &server,
+            arguments: &arguments,
+        };
         // A slot first: nothing is spent on a call that has to wait, and then finds its server gone.
         let slot = tokio::select! {
             biased;
             slot = server.slots.acquire() => slot,
             () = asked.context.ct.cancelled() => return Err(cancelled()),
-            () = self.stop.cancelled() => return Err(stopping()),
+            () = asked.client.gone.cancelled() => return Err(stopping()),
         };
         let link = match self.ready(&server).await {
             Ok(link) => link,
@@ -196,7 +203,10 @@ impl Core {
         }
         let (code, why) = told(&failure, door.server);
         let said = match &failure {
-            Failure::Transport(said) | Failure::Unreadable(said) => Some(self.mask(said).into_owned()),
+            Failure::Transport(said)
+            | Failure::Unreadable(said)
+            | Failure::Unreachable(said)
+            | Failure::Mirrored(said) => Some(self.mask(said).into_owned()),
             _ => None,
         };
         let outcome = Outcome::Failed { why: &why, said: said.as_deref() };
@@ -213,21 +223,38 @@ pub(super) fn told(failure: &Failure, server: &Server) -> (Refusal, String) {
     let name = server.name();
     match failure {
         Failure::Answer(_) => (Refusal::ToolCallFailed, format!("the server `{name}` answered with an error")),
-        Failure::Unreadable(_) => {
-            (Refusal::ProtocolFailure, format!("the answer of the server `{name}` cannot be read; the call may have been carried out"))
-        }
+        Failure::Unreadable(_) => (
+            Refusal::ProtocolFailure,
+            format!("the answer of the server `{name}` cannot be read; the call may have been carried out"),
+        ),
         Failure::Timeout(after) => (
             Refusal::ServerTimedOut,
-            format!("the server `{name}` did not answer within {after:?} (limits.timeout); the call may have been carried out"),
+            format!(
+                "the server `{name}` did not answer within {after:?} (limits.timeout); the call may have been carried out"
+            ),
         ),
-        Failure::Cancelled => (Refusal::ToolCallFailed, "the call was cancelled; it may have been carried out".to_owned()),
+        Failure::Cancelled => {
+            (Refusal::ToolCallFailed, "the call was cancelled; it may have been carried out".to_owned())
+        }
         Failure::Closed => (
             Refusal::TransportFailure,
-            format!("the connection to the server `{name}` ended before it answered; the call may have been carried out"),
+            format!(
+                "the connection to the server `{name}` ended before it answered; the call may have been carried out"
+            ),
         ),
-        Failure::Expired => {
-            (Refusal::TransportFailure, format!("the server `{name}` has forgotten the session; the call was not carried out"))
+        Failure::Expired => (
+            Refusal::TransportFailure,
+            format!("the server `{name}` has forgotten the session; the call was not carried out"),
+        ),
+        Failure::Unreachable(_) => {
+            (Refusal::TransportFailure, format!("the server `{name}` cannot be reached; nothing was sent to it"))
         }
+        Failure::Mirrored(_) => (
+            Refusal::MirroredParameterRefused,
+            format!(
+                "an argument cannot be repeated in an HTTP header, as the server `{name}` asks for; nothing was sent to it"
+            ),
+        ),
         Failure::Transport(_) => (
             Refusal::TransportFailure,
             format!("the call to the server `{name}` failed on the way; it may have been carried out"),

@@ -44,7 +44,14 @@ pub(super) struct Core {
 }
 
 impl Core {
-    pub(super) fn new(config: Config, policy: Policy, lock: Option<Lock>, audit: Audit, dry_run: bool, full: bool) -> Self {
+    pub(super) fn new(
+        config: Config,
+        policy: Policy,
+        lock: Option<Lock>,
+        audit: Audit,
+        dry_run: bool,
+        full: bool,
+    ) -> Self {
         let servers = config.servers.iter().cloned().map(Server::new).map(Arc::new).collect();
         Self {
             servers,
@@ -164,9 +171,9 @@ impl Core {
     }
 
     /// Hands a server's notification to the clients.
-    pub(super) async fn pass_on(&self, server: &Server, note: Note) {
+    pub(super) fn pass_on(&self, server: &Server, note: &Note) {
         for client in self.clients() {
-            client.pass_on(server, &note).await;
+            client.pass_on(server, note);
         }
     }
 

@@ -148,7 +148,9 @@ impl Core {
 
     /// Cap, filter and, for a tool by its own name, frame.
     pub(super) fn outgoing(&self, server: &Server, tool: Option<&str>, result: &Json) -> Outgoing {
-        let Some(trust) = &server.config.trust else { return withheld(Refusal::ServerNotTrusted, "nothing is trusted") };
+        let Some(trust) = &server.config.trust else {
+            return withheld(Refusal::ServerNotTrusted, "nothing is trusted");
+        };
         if let Err(large) = cap::check(result, trust.max_result_bytes, trust.max_blob_bytes) {
             let text = format!("the answer of the server `{}` is refused: {large}", server.name());
             return withheld(Refusal::ResultTooLarge, &text);

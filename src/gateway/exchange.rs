@@ -129,31 +129,36 @@ impl Trip {
     }
 
     async fn once(&self, open: &Open) -> Result<Value, Failure> {
-        match self.send(open).await {
+        let link = self.link().await?;
+        match self.send(&link, open).await {
             Err(Failure::Expired) => {
                 // Its lists are read and judged again before anything more is sent.
-                self.server.renew(self.server.config.limits.start).await;
+                tokio::select! {
+                    () = self.server.renew(&link, self.server.config.limits.start) => {}
+                    () = self.cancel.cancelled() => return Err(Failure::Cancelled),
+                    () = self.core.stop.cancelled() => return Err(Failure::Cancelled),
+                }
+                let Phase::Up(link) = self.server.phase() else { return Err(Failure::Expired) };
                 if !self.still_offered() {
                     return Err(Failure::Expired);
                 }
-                self.send(open).await
+                self.send(&link, open).await
             }
             other => other,
         }
     }
 
-    async fn send(&self, open: &Open) -> Result<Value, Failure> {
-        let Phase::Up(link) = self.server.phase() else { return Err(Failure::Closed) };
+    async fn link(&self) -> Result<Arc<Link>, Failure> {
+        self.core.ready(&self.server).await.map_err(|(_, why)| Failure::Unreachable(why))
+    }
+
+    async fn send(&self, link: &Link, open: &Open) -> Result<Value, Failure> {
         let limits = &self.server.config.limits;
         let stop = self.cancel.child_token();
         let _guard = stop.clone().drop_guard();
-        let ended = self.core.stop.clone();
-        let terms = Terms {
-            timeout: limits.timeout,
-            max_time: limits.max_time,
-            cancel: &stop,
-            waiting: Some(&open.waiting),
-        };
+        let ended = self.client.gone.clone();
+        let terms =
+            Terms { timeout: limits.timeout, max_time: limits.max_time, cancel: &stop, waiting: Some(&open.waiting) };
         let progress = self.progress.as_ref().map(|(token, peer)| {
             move |mut params: Value| {
                 if let Some(slot) = params.get_mut("progressToken") {

@@ -5,12 +5,17 @@ use crate::gateway::servers::Server;
 use crate::gateway::upstream::Note;
 use rmcp::RoleServer;
 use rmcp::model::{
-    CustomNotification, CustomRequest, ErrorData, NotificationMetaObject, ProgressNotification, ProtocolVersion, RequestId, ServerNotification,
-    ServerRequest,
+    CustomNotification, CustomRequest, ErrorData, NotificationMetaObject, ProgressNotification, ProtocolVersion,
+    RequestId, ServerNotification, ServerRequest,
 };
 use rmcp::service::{OriginatingRequestId, Peer, PeerRequestOptions, ServiceError};
 use serde_json::{Map, Value, json};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+/// Notes that wait for a client that does not read; more are lost to it.
+const WAITING: usize = 256;
 
 /// Severities of log messages, the least first.
 const LEVELS: [&str; 8] = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
@@ -21,6 +26,8 @@ pub(crate) struct Client {
     principal: String,
     connection: String,
     typed: bool,
+    /// The client is gone, or the gateway stops: nobody waits for an answer any more.
+    pub(crate) gone: CancellationToken,
     shaken: Mutex<Shaken>,
     listeners: Mutex<Vec<Listener>>,
 }
@@ -29,6 +36,7 @@ pub(crate) struct Client {
 #[derive(Clone, Debug, Default)]
 struct Shaken {
     peer: Option<Peer<RoleServer>>,
+    outbox: Option<Outbox>,
     capabilities: Value,
     level: usize,
 }
@@ -38,16 +46,44 @@ struct Shaken {
 struct Listener {
     id: RequestId,
     wanted: Value,
-    peer: Peer<RoleServer>,
+    outbox: Outbox,
+}
+
+/// Where notes wait, in order, so that a client that does not read holds up nobody else.
+#[derive(Clone, Debug)]
+struct Outbox(mpsc::Sender<ServerNotification>);
+
+impl Outbox {
+    fn new(peer: Peer<RoleServer>) -> Self {
+        let (sender, mut notes) = mpsc::channel(WAITING);
+        tokio::spawn(async move {
+            while let Some(note) = notes.recv().await {
+                if peer.send_notification(note).await.is_err() {
+                    return;
+                }
+            }
+        });
+        Self(sender)
+    }
+
+    fn put(&self, note: ServerNotification) {
+        let _ = self.0.try_send(note);
+    }
 }
 
 impl Client {
-    /// `typed`: progress goes out in rmcp's own type.
-    pub(crate) fn new(principal: impl Into<String>, connection: impl Into<String>, typed: bool) -> Arc<Self> {
+    /// `typed`: progress goes out in rmcp's own type. `gone`: see there.
+    pub(crate) fn new(
+        principal: impl Into<String>,
+        connection: impl Into<String>,
+        typed: bool,
+        gone: CancellationToken,
+    ) -> Arc<Self> {
         Arc::new(Self {
             principal: principal.into(),
             connection: connection.into(),
             typed,
+            gone,
             shaken: Mutex::default(),
             listeners: Mutex::default(),
         })
@@ -68,6 +104,7 @@ impl Client {
     /// Takes note of a handshake.
     pub(super) fn shake(&self, peer: Peer<RoleServer>, capabilities: Value) {
         let mut shaken = locked(&self.shaken);
+        shaken.outbox = Some(Outbox::new(peer.clone()));
         shaken.peer = Some(peer);
         shaken.capabilities = capabilities;
     }
@@ -89,8 +126,12 @@ impl Client {
         locked(&self.shaken).peer.clone()
     }
 
-    pub(super) fn listen(&self, id: RequestId, wanted: Value, peer: Peer<RoleServer>) {
-        locked(&self.listeners).push(Listener { id, wanted, peer });
+    /// Lets a subscription begin. `first` is sent before anything that it is told.
+    pub(super) fn listen(&self, id: RequestId, wanted: Value, first: ServerNotification, peer: Peer<RoleServer>) {
+        let outbox = Outbox::new(peer);
+        let mut listeners = locked(&self.listeners);
+        outbox.put(first);
+        listeners.push(Listener { id, wanted, outbox });
     }
 
     pub(super) fn unlisten(&self, id: &RequestId) {
@@ -100,16 +141,13 @@ impl Client {
     /// Says that a list has changed: `tools`, `prompts` or `resources`.
     pub(crate) fn list_changed(&self, kind: &str) {
         let method = format!("notifications/{kind}/list_changed");
-        if let Some(peer) = self.peer() {
-            let note = notification(&method, None);
-            tokio::spawn(async move { peer.send_notification(note).await });
-        }
+        self.tell(notification(&method, None));
         let key = format!("{kind}ListChanged");
         self.tell_listeners(&method, &Map::new(), |wanted| wanted.get(&key) == Some(&Value::Bool(true)));
     }
 
     /// Passes on a server's notification, if this client is to have it.
-    pub(crate) async fn pass_on(&self, server: &Server, note: &Note) {
+    pub(crate) fn pass_on(&self, server: &Server, note: &Note) {
         let mut params = match &note.params {
             Value::Object(params) => params.clone(),
             _ => Map::new(),
@@ -140,8 +178,12 @@ impl Client {
             }
             _ => {}
         }
-        if let Some(peer) = self.peer() {
-            let _ = peer.send_notification(notification(&note.method, Some(Value::Object(params)))).await;
+        self.tell(notification(&note.method, Some(Value::Object(params))));
+    }
+
+    fn tell(&self, note: ServerNotification) {
+        if let Some(outbox) = &locked(&self.shaken).outbox {
+            outbox.put(note);
         }
     }
 
@@ -151,10 +193,7 @@ impl Client {
             let mut meta = NotificationMetaObject::new();
             meta.set_subscription_id(listener.id.clone());
             note.extensions.insert(meta);
-            let peer = listener.peer.clone();
-            tokio::spawn(
-                async move { peer.send_notification(ServerNotification::CustomNotification(note)).await },
-            );
+            listener.outbox.put(ServerNotification::CustomNotification(note));
         }
     }
 

@@ -6,7 +6,7 @@ use super::progress::{self, Wanted};
 use super::{child::Child, http, is_ours, pipe::Pipe};
 use crate::config::{Launch, Reverse, Server};
 use rmcp::model::{
-    ClientCapabilities, ClientRequest, CustomRequest, ErrorData, ProtocolVersion, RequestMetaObject,
+    ClientCapabilities, ClientRequest, CustomRequest, ErrorCode, ErrorData, ProtocolVersion, RequestMetaObject,
     ServerCapabilities, ServerResult,
 };
 use rmcp::service::{
@@ -39,6 +39,7 @@ pub(crate) struct Link {
 pub(crate) struct Running {
     service: RunningService<RoleClient, Client>,
     child: Option<Child>,
+    lost: Option<http::Lost>,
     stop: CancellationToken,
 }
 
@@ -79,6 +80,10 @@ pub(crate) enum Failure {
     Closed,
     /// The HTTP session is unknown to the server, so the request was not carried out.
     Expired,
+    /// There is no connection, so nothing was sent.
+    Unreachable(String),
+    /// A parameter cannot be repeated in an HTTP header, so nothing was sent.
+    Mirrored(String),
     Transport(String),
 }
 
@@ -92,7 +97,7 @@ impl Failure {
             Self::Cancelled => "cancelled".to_owned(),
             Self::Closed => "the connection was closed".to_owned(),
             Self::Expired => "the server has forgotten the session".to_owned(),
-            Self::Transport(why) => why.clone(),
+            Self::Unreachable(why) | Self::Mirrored(why) | Self::Transport(why) => why.clone(),
         }
     }
 }
@@ -123,23 +128,19 @@ impl Link {
         }
     }
 
-    async fn open_as(
-        server: &Server,
-        host: Arc<dyn Host>,
-        mode: ClientLifecycleMode,
-    ) -> Result<Opened, ConnectError> {
+    async fn open_as(server: &Server, host: Arc<dyn Host>, mode: ClientLifecycleMode) -> Result<Opened, ConnectError> {
         let (events, shared, notes) = Events::new();
         let stop = CancellationToken::new();
         let client = Client::new(host, capabilities(server));
         let limit = server.limits.start;
         let mirrors = http::Mirrors::default();
-        let (child, service) = match &server.launch {
+        let (child, lost, service) = match &server.launch {
             Launch::Command(command) => {
                 let (mut child, pipes) = Child::start(command).map_err(ConnectError::Spawn)?;
                 let pipe = Pipe::new(pipes.stdout, pipes.stdin, events);
                 let service = serve_client_with_lifecycle_and_ct(client, pipe, mode, stop.clone());
                 match timeout(limit, service).await {
-                    Ok(Ok(service)) => (Some(child), service),
+                    Ok(Ok(service)) => (Some(child), None, service),
                     Ok(Err(error)) => {
                         let ended = timeout(Duration::from_millis(200), child.ended()).await;
                         let words = said(&child.last_words().await);
@@ -158,9 +159,10 @@ impl Link {
             }
             Launch::Url(remote) => {
                 let transport = http::transport(remote, events, mirrors.clone()).map_err(ConnectError::Http)?;
+                let lost = transport.lost();
                 let service = serve_client_with_lifecycle_and_ct(client, transport, mode, stop.clone());
                 match timeout(limit, service).await {
-                    Ok(Ok(service)) => (None, service),
+                    Ok(Ok(service)) => (None, Some(lost), service),
                     Ok(Err(error)) => return Err(ConnectError::Handshake(describe(&error))),
                     Err(_) => return Err(ConnectError::Slow(limit, String::new())),
                 }
@@ -178,7 +180,7 @@ impl Link {
             peer,
             mirrors,
         };
-        Ok(Opened { link: Arc::new(link), running: Running { service, child, stop }, events: shared, notes })
+        Ok(Opened { link: Arc::new(link), running: Running { service, child, lost, stop }, events: shared, notes })
     }
 
     /// Whether the server speaks the era without sessions.
@@ -301,7 +303,7 @@ impl Running {
                 let status = timeout(Duration::from_millis(200), child.ended()).await.unwrap_or(how);
                 format!("{status}{}", said(&child.last_words().await))
             }
-            None => how,
+            None => self.lost.as_ref().and_then(http::Lost::why).unwrap_or(how),
         }
     }
 
@@ -338,22 +340,36 @@ fn capabilities(server: &Server) -> ClientCapabilities {
 
 fn failure(error: ServiceError) -> Failure {
     match error {
-        ServiceError::McpError(error) if is_ours(&error) => Failure::Unreadable(error.message.into_owned()),
+        ServiceError::McpError(error) if is_ours(&error) => match error.code {
+            ErrorCode::PARSE_ERROR => Failure::Unreadable(error.message.into_owned()),
+            _ => Failure::Transport(error.message.into_owned()),
+        },
         ServiceError::McpError(error) => Failure::Answer(error),
         ServiceError::TransportClosed => Failure::Closed,
         ServiceError::Cancelled { .. } => Failure::Cancelled,
         ServiceError::Timeout { timeout } => Failure::Timeout(timeout),
-        ServiceError::TransportSend(error) => {
-            let text = causes(&error);
-            if http::expired(&error) { Failure::Expired } else { Failure::Transport(text) }
-        }
+        ServiceError::TransportSend(error) => match error.error.downcast_ref::<http::Error>() {
+            Some(http::Error::Expired) => Failure::Expired,
+            Some(http::Error::Unreachable(why)) => Failure::Unreachable(why.clone()),
+            Some(http::Error::Mirrored(why)) => Failure::Mirrored(why.clone()),
+            Some(other) => Failure::Transport(other.to_string()),
+            None => Failure::Transport(causes(&error)),
+        },
         other => Failure::Transport(other.to_string()),
     }
 }
 
 fn describe(error: &ClientInitializeError) -> String {
     match error {
-        ClientInitializeError::JsonRpcError(error) => format!("it answered with the error {}: {}", error.code.0, error.message),
+        ClientInitializeError::JsonRpcError(error) => {
+            format!("it answered with the error {}: {}", error.code.0, error.message)
+        }
+        ClientInitializeError::TransportError { error, .. } => match error.error.downcast_ref::<http::Error>() {
+            Some(error) => error.to_string(),
+            None => causes(error),
+        },
+        // The server does not speak the newer era; what it said of the older one counts.
+        ClientInitializeError::LegacyFallbackFailed { fallback, .. } => describe(fallback),
         other => causes(other),
     }
 }
