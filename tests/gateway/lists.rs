@@ -9,7 +9,7 @@ fn long_names_fit_into_the_budget() {
     let server = "corp-cloud-infrastructure-mcp-server";
     let tool = "get_stack_pre_deploy_validation_instructions";
     let spec = json!({ "tools": [tool, "ping", "has space"], "logged": true });
-    let policy = format!("default: allow\nactions: [{{name: no, match: '{server}__{tool}', requires: \"not contains(payload, 'no')\"}}]");
+    let policy = format!("default: allow\nactions: [{{name: short, match: '{server}__{tool}', requires: \"not contains(payload, 'no')\"}}]");
     let setup = setup.server(server, spec).policy(&policy);
     let mut gateway = setup.session();
     let mut names = gateway.tools();
