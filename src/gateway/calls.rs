@@ -223,9 +223,10 @@ pub(super) fn told(failure: &Failure, server: &Server) -> (Refusal, String) {
     let name = server.name();
     match failure {
         Failure::Answer(_) => (Refusal::ToolCallFailed, format!("the server `{name}` answered with an error")),
-        Failure::Unreadable(_) => (
+        // The reader's own words: they hold nothing of the answer.
+        Failure::Unreadable(why) => (
             Refusal::ProtocolFailure,
-            format!("the answer of the server `{name}` cannot be read; the call may have been carried out"),
+            format!("server `{name}`: {why}; the call may have been carried out"),
         ),
         Failure::Timeout(after) => (
             Refusal::ServerTimedOut,

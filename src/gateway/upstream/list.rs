@@ -95,6 +95,8 @@ async fn pages(
             Some(Value::String(cursor)) if !cursor.is_empty() => {
                 if !seen.insert(cursor.clone()) {
                     remarks.push(format!("{method}: the server repeats a page; what was read until then is kept"));
+                    let mut once = HashSet::new();
+                    items.retain(|item: &Value| once.insert(item.to_string()));
                     return Ok(items);
                 }
                 if seen.len() >= MOST_PAGES {
