@@ -6,14 +6,15 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 
 .PHONY: demo test z3 bench lint peers conformance clean
 
-# Gets Z3, builds, checks the shipped policies, runs their tests, and replays a session that leaks.
+# Gets Z3, builds, checks the shipped policies, runs their tests, and guards a session over stdio: the lines
+# it ends with are the gateway's own.
 demo: z3
 	$(CARGO) build --release
 	@echo; echo "== the shipped policies"
 	$(TARGET)/release/praxiom check policies/*/policy.yaml
 	$(TARGET)/release/praxiom test policies
-	@echo; echo "== a session: read a file, write one, read a secret; then the exits are closed"
-	$(TARGET)/release/praxiom replay --policy policies/filesystem/policy.yaml policies/filesystem/session.jsonl
+	@echo; echo "== a session through the gateway: once a secret has been read, nothing leaves any more"
+	@$(PYTHON) policies/demo/session.py $(TARGET)/release/praxiom
 
 test: z3 lint peers
 	@$(CARGO) run --quiet -- --version

@@ -20,6 +20,7 @@ mod reverse;
 mod rounds;
 mod servers;
 mod states;
+pub(crate) mod survey;
 mod table;
 pub(crate) mod upstream;
 mod wire;
@@ -31,6 +32,7 @@ use crate::eval::Policy;
 use front::{Client, Front, Stdio};
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -88,9 +90,8 @@ impl Builder {
     /// Starts every server, in parallel, and returns at once. Must be called in a tokio runtime.
     #[must_use]
     pub fn start(self) -> Gateway {
-        let audit = self.audit.unwrap_or_else(|| {
-            Audit::new(crate::audit::Options::default(), None, Box::new(std::io::sink()))
-        });
+        let audit =
+            self.audit.unwrap_or_else(|| Audit::new(crate::audit::Options::default(), None, Box::new(std::io::sink())));
         let full = self.arguments == LogArguments::Full;
         let core = core::Core::new(self.config, self.policy, self.lock, audit, self.dry_run, full);
         let core = Arc::new(core);
@@ -134,21 +135,20 @@ impl Gateway {
         R: AsyncRead + Send + Unpin + 'static,
         W: AsyncWrite + Send + Unpin + 'static,
     {
-        let client = Client::new("stdio", "stdio", false);
         let stop = self.core.stop.child_token();
+        let client = Client::new("stdio", "stdio", false, stop.clone());
         let transport = Stdio::new(reader, writer, stop.clone());
         let front = Front::new(Arc::clone(&self.core), client);
         // rmcp would wait five seconds for what is still open; the transport has waited long enough.
         let service = rmcp::service::serve_server_with_ct(front, transport, CancellationToken::new()).await;
         if let Ok(service) = service {
-            let over = self.core.stop.clone();
-            let drained = async move {
+            let late = async {
                 stop.cancelled().await;
-                over.cancel();
+                tokio::time::sleep(Duration::from_millis(200)).await;
             };
             tokio::select! {
                 _ = service.waiting() => {}
-                () = async { drained.await; tokio::time::sleep(std::time::Duration::from_millis(200)).await } => {}
+                () = late => {}
             }
         }
     }

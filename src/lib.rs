@@ -39,8 +39,8 @@
 //! # }
 //! ```
 
-pub mod boundary;
 pub mod audit;
+pub mod boundary;
 pub mod catalogue;
 pub mod cli;
 pub mod config;

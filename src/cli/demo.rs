@@ -52,8 +52,7 @@ pub(super) fn run(args: &Args) -> Result<Outcome, ToolError> {
 impl rmcp::ServerHandler for Demo {
     fn get_info(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder().enable_tools().build();
-        ServerConfig::new(capabilities)
-            .with_server_info(Implementation::new("praxiom-demo", env!("CARGO_PKG_VERSION")))
+        ServerConfig::new(capabilities).with_server_info(Implementation::new("praxiom-demo", env!("CARGO_PKG_VERSION")))
     }
 
     async fn list_tools(
@@ -62,7 +61,8 @@ impl rmcp::ServerHandler for Demo {
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let texts = |names: &[&str]| {
-            let properties: JsonObject = names.iter().map(|name| ((*name).to_owned(), json!({"type": "string"}))).collect();
+            let properties: JsonObject =
+                names.iter().map(|name| ((*name).to_owned(), json!({"type": "string"}))).collect();
             JsonObject::from_iter([
                 ("type".to_owned(), json!("object")),
                 ("properties".to_owned(), Value::Object(properties)),

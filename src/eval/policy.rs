@@ -46,6 +46,12 @@ struct List {
 }
 
 impl Policy {
+    /// Whether every call of this name is let through, since no action covers it and the default is allow.
+    #[must_use]
+    pub fn passes(&self, tool: &str) -> bool {
+        self.0.typed.default == crate::policy::Default::Allow && self.0.matching(tool).is_empty()
+    }
+
     /// Compiles a policy's text; `file` is where its diagnostics point.
     #[must_use]
     pub fn compile(text: &str, file: FileId) -> Compiled {

@@ -44,7 +44,14 @@ pub(super) struct Core {
 }
 
 impl Core {
-    pub(super) fn new(config: Config, policy: Policy, lock: Option<Lock>, audit: Audit, dry_run: bool, full: bool) -> Self {
+    pub(super) fn new(
+        config: Config,
+        policy: Policy,
+        lock: Option<Lock>,
+        audit: Audit,
+        dry_run: bool,
+        full: bool,
+    ) -> Self {
         let servers = config.servers.iter().cloned().map(Server::new).map(Arc::new).collect();
         Self {
             servers,

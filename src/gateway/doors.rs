@@ -103,7 +103,7 @@ impl Core {
             biased;
             slot = server.slots.acquire() => slot,
             () = asked.context.ct.cancelled() => return Err(cancelled()),
-            () = self.stop.cancelled() => return Err(stopping()),
+            () = asked.client.gone.cancelled() => return Err(stopping()),
         };
         if let Err((code, why)) = self.ready(server).await {
             self.refused(door.client.key(), method, name, Some(&arguments), Word::Error, code, &why);
@@ -117,7 +117,7 @@ impl Core {
         match answer {
             Ok(result) => {
                 let whole = Json::from(&result);
-                let out = self.outgoing(server, None, &whole);
+                let out = self.outgoing(server, &whole);
                 let outcome = Outcome::Answer(Answer::Result(&whole));
                 self.returned(&door, &permit, outcome, out.code, out.filtered, latency)?;
                 match out.code {
@@ -197,8 +197,7 @@ impl Core {
             let super::servers::Phase::Up(link) = server.phase() else { continue };
             if link.capabilities.logging.is_some() && !link.modern() {
                 let limits = &server.config.limits;
-                let terms =
-                    Terms { timeout: limits.timeout, max_time: limits.timeout, cancel: &never, waiting: None };
+                let terms = Terms { timeout: limits.timeout, max_time: limits.timeout, cancel: &never, waiting: None };
                 // The client gets what it asked for of the others, whatever this one says.
                 let _ = link.ask("logging/setLevel", params.clone(), terms).await;
             }

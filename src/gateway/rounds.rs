@@ -7,10 +7,10 @@ use super::calls::Asked;
 use super::core::Core;
 use super::decide::{Door, Permit};
 use super::exchange::{Trip, question};
+use super::nonce::nonce;
 use super::servers::Ask;
 use super::upstream::Failure;
 use crate::audit::Word;
-use super::nonce::nonce;
 use crate::boundary::Refusal;
 use crate::json::Json;
 use rmcp::model::{ErrorCode, ErrorData};
@@ -100,7 +100,9 @@ impl Core {
         let Some(members) = result.as_object_mut() else { return result };
         let state = members.shift_remove("requestState");
         // A server in the middle of a call has been let ask already.
-        if parked.is_none() && let Err(why) = self.may_ask(door, members) {
+        if parked.is_none()
+            && let Err(why) = self.may_ask(door, members)
+        {
             return answer::error_result(Refusal::ToolCallFailed.as_str(), &why);
         }
         let name = self.rounds.put(Round {
@@ -123,7 +125,12 @@ impl Core {
             let method = request.get("method").and_then(Value::as_str).unwrap_or_default();
             let params = request.get("params").and_then(Value::as_object).cloned().unwrap_or_default();
             self.permit_question(door.server, door.client, method, &params).map_err(|error| {
-                format!("the server `{}` asks the client for {}: {}", door.server.name(), crate::text::visible(method), error.message)
+                format!(
+                    "the server `{}` asks the client for {}: {}",
+                    door.server.name(),
+                    crate::text::visible(method),
+                    error.message
+                )
             })?;
         }
         Ok(())
@@ -190,4 +197,3 @@ impl Drop for Parked {
         self.cancel.cancel();
     }
 }
-

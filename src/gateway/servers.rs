@@ -40,6 +40,8 @@ pub(super) struct Server {
     /// Calls at one time.
     pub(super) slots: Semaphore,
     again: Notify,
+    /// The link whose session the server has forgotten.
+    stale: Mutex<Option<Arc<Link>>>,
     /// What of its texts is rewritten.
     pub(super) filters: Vec<(Regex, String)>,
     admitted: Mutex<Arc<Admitted>>,
@@ -85,6 +87,7 @@ impl Server {
             phase: watch::Sender::new(Phase::Starting),
             slots,
             again: Notify::new(),
+            stale: Mutex::default(),
             filters,
             admitted: Mutex::default(),
             open: Mutex::default(),
@@ -111,19 +114,26 @@ impl Server {
         Arc::clone(&locked(&self.admitted))
     }
 
-    /// Ends the connection and makes a new one: the server has forgotten the session.
-    pub(super) async fn renew(&self, limit: Duration) {
+    /// Ends the connection of this link and makes a new one: the server has forgotten the session. Calls
+    /// that find this out together cause one new connection. Waits until there is one, or none comes about.
+    pub(super) async fn renew(&self, link: &Arc<Link>, limit: Duration) {
+        if matches!(self.phase(), Phase::Up(up) if !Arc::ptr_eq(&up, link)) {
+            return;
+        }
         let mut phases = self.watch();
-        phases.mark_unchanged();
+        *locked(&self.stale) = Some(Arc::clone(link));
         self.again.notify_one();
-        let up = async {
-            while phases.changed().await.is_ok() {
-                if matches!(*phases.borrow_and_update(), Phase::Up(_) | Phase::Refused(..)) {
-                    break;
-                }
-            }
-        };
-        let _ = tokio::time::timeout(limit, up).await;
+        let settled = phases.wait_for(|phase| match phase {
+            Phase::Up(up) => !Arc::ptr_eq(up, link),
+            Phase::Starting => false,
+            Phase::Down(_) | Phase::Refused(..) => true,
+        });
+        let _ = tokio::time::timeout(limit, settled).await;
+    }
+
+    /// Whether this is the link that is to be renewed.
+    fn is_stale(&self, link: &Arc<Link>) -> bool {
+        locked(&self.stale).take().is_some_and(|stale| Arc::ptr_eq(&stale, link))
     }
 
     pub(super) fn begin(&self, client: Arc<Client>, id: RequestId, asks: Option<mpsc::Sender<Ask>>) -> Arc<Open> {
@@ -161,7 +171,16 @@ pub(super) async fn supervise(core: Arc<Core>, server: Arc<Server>) {
         return;
     }
     if trust.offers_nothing() {
-        core.server_note(&server, Level::Warning, "empty", None, "it is trusted with nothing, so nothing of it is offered");
+        core.server_note(
+            &server,
+            Level::Warning,
+            "empty",
+            None,
+            "it is trusted with nothing, so nothing of it is offered",
+        );
+    }
+    for what in open_doors(&core, trust, server.name()) {
+        core.server_note(&server, Level::Warning, "open", None, &what);
     }
     let mut attempts = 0_usize;
     loop {
@@ -188,7 +207,11 @@ pub(super) async fn supervise(core: Arc<Core>, server: Arc<Server>) {
             server.set(Phase::Down(why.clone()));
             core.server_down(&server, &why, attempts == 0);
         }
-        let wait = if renewed { Duration::ZERO } else { BACKOFF.get(attempts).or(BACKOFF.last()).copied().unwrap_or_default() };
+        let wait = if renewed {
+            Duration::ZERO
+        } else {
+            BACKOFF.get(attempts).or(BACKOFF.last()).copied().unwrap_or_default()
+        };
         attempts += 1;
         tokio::select! {
             () = tokio::time::sleep(wait) => {}
@@ -196,6 +219,25 @@ pub(super) async fn supervise(core: Arc<Core>, server: Arc<Server>) {
             () = core.stop.cancelled() => return,
         }
     }
+}
+
+/// Doors beside the tools that are open and that the policy says nothing of.
+fn open_doors(core: &Core, trust: &config::Trust, name: &str) -> Vec<String> {
+    let doors = [
+        (trust.resources, "resources are", "@read_resource"),
+        (!trust.prompts.is_nothing(), "prompts are", "@get_prompt"),
+    ];
+    let open = |(declared, what, door): (bool, &str, &str)| {
+        let full = format!("{name}__{door}");
+        let unwatched = declared && core.policy.passes(&full);
+        unwatched.then(|| {
+            format!(
+                "its {what} declared, and no action of the policy covers `{full}`: whatever is read that way is \
+                 neither denied nor remembered"
+            )
+        })
+    };
+    doors.into_iter().filter_map(open).collect()
 }
 
 const RENEWED: &str = "the session is renewed";
@@ -246,8 +288,12 @@ async fn watch(core: &Arc<Core>, server: &Arc<Server>, opened: Opened) -> Option
             }
             Some(note) = notes.recv() => core.pass_on(server, &note),
             () = server.again.notified() => {
-                running.end(true).await;
-                return Some(RENEWED.to_owned());
+                if server.is_stale(&link) {
+                    // Calls that come now wait for the new session.
+                    server.set(Phase::Starting);
+                    running.end(true).await;
+                    return Some(RENEWED.to_owned());
+                }
             }
             () = core.stop.cancelled() => {
                 let (noise, dropped) = events.counts();

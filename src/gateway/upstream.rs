@@ -1,6 +1,7 @@
 //! The servers behind the gateway: connections, their requests, what they list. Knows nothing of
 //! policies, clients or trust.
 
+mod book;
 mod child;
 mod client;
 mod events;

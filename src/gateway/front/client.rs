@@ -12,6 +12,7 @@ use rmcp::service::{OriginatingRequestId, Peer, PeerRequestOptions, ServiceError
 use serde_json::{Map, Value, json};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
 
 /// Notes that wait for a client that does not read; more are lost to it.
 const WAITING: usize = 256;
@@ -25,6 +26,8 @@ pub(crate) struct Client {
     principal: String,
     connection: String,
     typed: bool,
+    /// The client is gone, or the gateway stops: nobody waits for an answer any more.
+    pub(crate) gone: CancellationToken,
     shaken: Mutex<Shaken>,
     listeners: Mutex<Vec<Listener>>,
 }
@@ -69,12 +72,18 @@ impl Outbox {
 }
 
 impl Client {
-    /// `typed`: progress goes out in rmcp's own type.
-    pub(crate) fn new(principal: impl Into<String>, connection: impl Into<String>, typed: bool) -> Arc<Self> {
+    /// `typed`: progress goes out in rmcp's own type. `gone`: see there.
+    pub(crate) fn new(
+        principal: impl Into<String>,
+        connection: impl Into<String>,
+        typed: bool,
+        gone: CancellationToken,
+    ) -> Arc<Self> {
         Arc::new(Self {
             principal: principal.into(),
             connection: connection.into(),
             typed,
+            gone,
             shaken: Mutex::default(),
             listeners: Mutex::default(),
         })

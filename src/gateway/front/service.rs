@@ -39,9 +39,7 @@ impl Front {
             "tools/list" => self.list(&params, "tools", |table| &table.tools).await?,
             "prompts/list" => self.list(&params, "prompts", |table| &table.prompts).await?,
             "resources/list" => self.list(&params, "resources", |table| &table.resources).await?,
-            "resources/templates/list" => {
-                self.list(&params, "resourceTemplates", |table| &table.templates).await?
-            }
+            "resources/templates/list" => self.list(&params, "resourceTemplates", |table| &table.templates).await?,
             "tools/call" | "resources/read" | "prompts/get" | "completion/complete" => {
                 let asked = Asked { client: &self.client, params, context: &context, modern };
                 match method {
@@ -89,7 +87,11 @@ impl Front {
     }
 
     /// Holds a subscription open until the client ends it.
-    async fn listen(&self, params: Map<String, Value>, context: RequestContext<RoleServer>) -> Result<Value, ErrorData> {
+    async fn listen(
+        &self,
+        params: Map<String, Value>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<Value, ErrorData> {
         let Some(wanted @ Value::Object(_)) = params.get("notifications").cloned() else {
             return Err(ErrorData::invalid_params("`notifications` is missing or no object", None));
         };
@@ -115,12 +117,15 @@ impl Front {
         self.client.listen(context.id.clone(), accepted, note, context.peer.clone());
         tokio::select! {
             () = context.ct.cancelled() => {}
-            () = self.core.stop.cancelled() => {}
+            () = self.client.gone.cancelled() => {}
         }
         self.client.unlisten(&context.id);
         let mut result = json!({ "resultType": "complete", "_meta": serde_json::to_value(&meta).unwrap_or_default() });
         if let Some(Value::Object(meta)) = result.get_mut("_meta") {
-            meta.insert("io.modelcontextprotocol/serverInfo".to_owned(), serde_json::to_value(implementation()).unwrap_or_default());
+            meta.insert(
+                "io.modelcontextprotocol/serverInfo".to_owned(),
+                serde_json::to_value(implementation()).unwrap_or_default(),
+            );
         }
         Ok(result)
     }

@@ -6,7 +6,7 @@ use super::progress::{self, Wanted};
 use super::{child::Child, http, is_ours, pipe::Pipe};
 use crate::config::{Launch, Reverse, Server};
 use rmcp::model::{
-    ClientCapabilities, ClientRequest, CustomRequest, ErrorData, ProtocolVersion, RequestMetaObject,
+    ClientCapabilities, ClientRequest, CustomRequest, ErrorCode, ErrorData, ProtocolVersion, RequestMetaObject,
     ServerCapabilities, ServerResult,
 };
 use rmcp::service::{
@@ -19,6 +19,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 
@@ -37,8 +38,10 @@ pub(crate) struct Link {
 /// What keeps a link alive; held by whoever supervises it.
 #[derive(Debug)]
 pub(crate) struct Running {
-    service: RunningService<RoleClient, Client>,
+    /// Ends with the connection.
+    service: JoinHandle<()>,
     child: Option<Child>,
+    lost: Option<http::Lost>,
     stop: CancellationToken,
 }
 
@@ -79,6 +82,10 @@ pub(crate) enum Failure {
     Closed,
     /// The HTTP session is unknown to the server, so the request was not carried out.
     Expired,
+    /// There is no connection, so nothing was sent.
+    Unreachable(String),
+    /// A parameter cannot be repeated in an HTTP header, so nothing was sent.
+    Mirrored(String),
     Transport(String),
 }
 
@@ -92,7 +99,7 @@ impl Failure {
             Self::Cancelled => "cancelled".to_owned(),
             Self::Closed => "the connection was closed".to_owned(),
             Self::Expired => "the server has forgotten the session".to_owned(),
-            Self::Transport(why) => why.clone(),
+            Self::Unreachable(why) | Self::Mirrored(why) | Self::Transport(why) => why.clone(),
         }
     }
 }
@@ -123,23 +130,19 @@ impl Link {
         }
     }
 
-    async fn open_as(
-        server: &Server,
-        host: Arc<dyn Host>,
-        mode: ClientLifecycleMode,
-    ) -> Result<Opened, ConnectError> {
+    async fn open_as(server: &Server, host: Arc<dyn Host>, mode: ClientLifecycleMode) -> Result<Opened, ConnectError> {
         let (events, shared, notes) = Events::new();
         let stop = CancellationToken::new();
         let client = Client::new(host, capabilities(server));
         let limit = server.limits.start;
         let mirrors = http::Mirrors::default();
-        let (child, service) = match &server.launch {
+        let (child, lost, service) = match &server.launch {
             Launch::Command(command) => {
                 let (mut child, pipes) = Child::start(command).map_err(ConnectError::Spawn)?;
                 let pipe = Pipe::new(pipes.stdout, pipes.stdin, events);
                 let service = serve_client_with_lifecycle_and_ct(client, pipe, mode, stop.clone());
                 match timeout(limit, service).await {
-                    Ok(Ok(service)) => (Some(child), service),
+                    Ok(Ok(service)) => (Some(child), None, service),
                     Ok(Err(error)) => {
                         let ended = timeout(Duration::from_millis(200), child.ended()).await;
                         let words = said(&child.last_words().await);
@@ -158,9 +161,10 @@ impl Link {
             }
             Launch::Url(remote) => {
                 let transport = http::transport(remote, events, mirrors.clone()).map_err(ConnectError::Http)?;
+                let lost = transport.lost();
                 let service = serve_client_with_lifecycle_and_ct(client, transport, mode, stop.clone());
                 match timeout(limit, service).await {
-                    Ok(Ok(service)) => (None, service),
+                    Ok(Ok(service)) => (None, Some(lost), service),
                     Ok(Err(error)) => return Err(ConnectError::Handshake(describe(&error))),
                     Err(_) => return Err(ConnectError::Slow(limit, String::new())),
                 }
@@ -178,7 +182,7 @@ impl Link {
             peer,
             mirrors,
         };
-        Ok(Opened { link: Arc::new(link), running: Running { service, child, stop }, events: shared, notes })
+        Ok(Opened { link: Arc::new(link), running: Running { service: tokio::spawn(over(service)), child, lost, stop }, events: shared, notes })
     }
 
     /// Whether the server speaks the era without sessions.
@@ -286,22 +290,16 @@ impl Running {
                 None => pending().await,
             }
         };
-        let closed = async {
-            // rmcp offers no future for this that leaves the service in place.
-            while !self.service.peer().is_transport_closed() {
-                tokio::time::sleep(Duration::from_millis(50)).await;
-            }
-        };
         let how = tokio::select! {
             how = child => how,
-            () = closed => "the connection was closed".to_owned(),
+            _ = &mut self.service => "the connection was closed".to_owned(),
         };
         match &mut self.child {
             Some(child) => {
                 let status = timeout(Duration::from_millis(200), child.ended()).await.unwrap_or(how);
                 format!("{status}{}", said(&child.last_words().await))
             }
-            None => how,
+            None => self.lost.as_ref().and_then(http::Lost::why).unwrap_or(how),
         }
     }
 
@@ -310,7 +308,9 @@ impl Running {
         self.stop.cancel();
         let closing = async {
             // The transport drops the child's stdin as it closes; over HTTP the session is deleted.
-            let _ = self.service.close_with_timeout(Duration::from_millis(900)).await;
+            if !self.service.is_finished() {
+                let _ = timeout(Duration::from_millis(900), &mut self.service).await;
+            }
         };
         match &mut self.child {
             Some(child) => {
@@ -319,6 +319,11 @@ impl Running {
             None => closing.await,
         }
     }
+}
+
+/// Ends with the connection.
+async fn over(service: RunningService<RoleClient, Client>) {
+    let _ = service.waiting().await;
 }
 
 fn capabilities(server: &Server) -> ClientCapabilities {
@@ -338,22 +343,36 @@ fn capabilities(server: &Server) -> ClientCapabilities {
 
 fn failure(error: ServiceError) -> Failure {
     match error {
-        ServiceError::McpError(error) if is_ours(&error) => Failure::Unreadable(error.message.into_owned()),
+        ServiceError::McpError(error) if is_ours(&error) => match error.code {
+            ErrorCode::PARSE_ERROR => Failure::Unreadable(error.message.into_owned()),
+            _ => Failure::Transport(error.message.into_owned()),
+        },
         ServiceError::McpError(error) => Failure::Answer(error),
         ServiceError::TransportClosed => Failure::Closed,
         ServiceError::Cancelled { .. } => Failure::Cancelled,
         ServiceError::Timeout { timeout } => Failure::Timeout(timeout),
-        ServiceError::TransportSend(error) => {
-            let text = causes(&error);
-            if http::expired(&error) { Failure::Expired } else { Failure::Transport(text) }
-        }
+        ServiceError::TransportSend(error) => match error.error.downcast_ref::<http::Error>() {
+            Some(http::Error::Expired) => Failure::Expired,
+            Some(http::Error::Unreachable(why)) => Failure::Unreachable(why.clone()),
+            Some(http::Error::Mirrored(why)) => Failure::Mirrored(why.clone()),
+            Some(other) => Failure::Transport(other.to_string()),
+            None => Failure::Transport(causes(&error)),
+        },
         other => Failure::Transport(other.to_string()),
     }
 }
 
 fn describe(error: &ClientInitializeError) -> String {
     match error {
-        ClientInitializeError::JsonRpcError(error) => format!("it answered with the error {}: {}", error.code.0, error.message),
+        ClientInitializeError::JsonRpcError(error) => {
+            format!("it answered with the error {}: {}", error.code.0, error.message)
+        }
+        ClientInitializeError::TransportError { error, .. } => match error.error.downcast_ref::<http::Error>() {
+            Some(error) => error.to_string(),
+            None => causes(error),
+        },
+        // The server does not speak the newer era; what it said of the older one counts.
+        ClientInitializeError::LegacyFallbackFailed { fallback, .. } => describe(fallback),
         other => causes(other),
     }
 }

@@ -28,7 +28,8 @@ impl Door {
             return Err(Fault::busy(Some(id), "too many requests are open"));
         };
         let malformed = !request.request.get_meta().missing_required_keys(&ProtocolVersion::V_2026_07_28).is_empty();
-        let client = Client::new(principal, "http", false);
+        // A call may wait for the client's next request, so the end of this one is not the client's.
+        let client = Client::new(principal, "http", false, self.core.stop.child_token());
         let core = Arc::clone(&self.core);
         // Only those who listen are told anything unasked.
         let front = match request.request.method() {

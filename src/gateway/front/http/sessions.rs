@@ -83,7 +83,7 @@ impl Sessions {
             end: self.core.stop.child_token(),
         });
         locked(&self.open).insert(Arc::clone(&id), Arc::clone(&session));
-        let client = Client::new(principal, id.get(..SHOWN).unwrap_or_default(), true);
+        let client = Client::new(principal, id.get(..SHOWN).unwrap_or_default(), true, session.end.clone());
         let front = Front::new(Arc::clone(&self.core), client);
         let transport = Watched { inner: transport, requests: Arc::clone(&session.requests) };
         let sessions = Arc::clone(self);
