@@ -7,6 +7,7 @@
 use super::ident;
 use crate::json::{self, Json};
 use rmcp::model::{
+    GetExtensions,
     CancelledNotification, ClientJsonRpcMessage, ClientNotification, ClientRequest, ClientResult, CustomNotification,
     CustomRequest, CustomResult, DiscoverRequest, ErrorCode, ErrorData, InitializeRequest, InitializedNotification,
     NotificationMetaObject, PingRequest, RequestId, RequestMetaObject, ServerJsonRpcMessage, ServerNotification,
@@ -14,6 +15,7 @@ use rmcp::model::{
 };
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
+use std::sync::Arc;
 
 /// A message that is not taken in.
 #[derive(Debug)]
@@ -31,6 +33,10 @@ impl Refused {
     }
 }
 
+/// The arguments of a call as they were read, in a request's extensions: what the policy judges.
+#[derive(Clone, Debug)]
+pub(super) struct Arguments(pub(super) Arc<Json>);
+
 /// A message of the client. The text must have one meaning only: duplicate keys, lone surrogates,
 /// numbers beyond a float and invalid UTF-8 are refused.
 pub(super) fn from_client(text: &[u8]) -> Result<ClientJsonRpcMessage, Refused> {
@@ -42,10 +48,15 @@ pub(super) fn from_client(text: &[u8]) -> Result<ClientJsonRpcMessage, Refused> 
         let what = if matches!(json, Json::Array(_)) { "batches are not taken" } else { "a message is a JSON object" };
         return Err(Refused::new(None, ErrorCode::INVALID_REQUEST, what));
     };
-    let Value::Object(message) = Value::from(&json) else {
+    let arguments = json.get("params").and_then(|params| params.get("arguments")).cloned();
+    let Value::Object(message) = Value::from(json) else {
         return Err(Refused::new(None, ErrorCode::INTERNAL_ERROR, "an object became something else"));
     };
-    client_message(message)
+    let mut message = client_message(message)?;
+    if let (Some(arguments), ClientJsonRpcMessage::Request(request)) = (arguments, &mut message) {
+        request.request.extensions_mut().insert(Arguments(Arc::new(arguments)));
+    }
+    Ok(message)
 }
 
 fn client_message(mut message: Map<String, Value>) -> Result<ClientJsonRpcMessage, Refused> {
@@ -82,7 +93,8 @@ fn client_request(
 ) -> Result<ClientRequest, String> {
     let meta = meta.map(request_meta).unwrap_or_default();
     Ok(match method {
-        "initialize" => {
+        // The era after handshakes does not know it; there it is a method like any that is not served.
+        "initialize" if meta.protocol_version().is_none_or(|version| version.has_initialize()) => {
             let mut request = typed::<InitializeRequest>(method, params)?;
             request.extensions.insert(meta);
             ClientRequest::InitializeRequest(request)

@@ -213,7 +213,9 @@ impl Client {
             request.extensions.insert(OriginatingRequestId(id));
         }
         let request = ServerRequest::CustomRequest(request);
-        let handle = peer.send_request_with_option(request, PeerRequestOptions::no_options()).await;
+        // In a task of its own: in this one rmcp may be at a server's request, whose id it would write over `of`.
+        let sending = async move { peer.send_request_with_option(request, PeerRequestOptions::no_options()).await };
+        let handle = tokio::spawn(sending).await.unwrap_or(Err(ServiceError::TransportClosed));
         let answer = match handle {
             Ok(handle) => handle.await_response().await,
             Err(error) => Err(error),
