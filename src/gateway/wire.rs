@@ -140,6 +140,27 @@ fn client_response(mut message: Map<String, Value>, id: Option<RequestId>) -> Re
     }
 }
 
+/// JSON of a server, read leniently: of two equal keys the last one counts. Where the text has one meaning
+/// only, every number keeps its spelling.
+pub(super) fn lenient(text: &[u8]) -> serde_json::Result<Value> {
+    if respelled(text)
+        && let Ok(json) = json::parse(text)
+    {
+        return Ok(Value::from(&json));
+    }
+    serde_json::from_slice(text)
+}
+
+/// Whether there may be a number such as `1E5`, which `serde_json` makes `1e+5`.
+fn respelled(text: &[u8]) -> bool {
+    memchr::memchr2_iter(b'e', b'E', text).any(|at| {
+        let before = at.checked_sub(1).and_then(|before| text.get(before));
+        let exponent = before.is_some_and(u8::is_ascii_digit);
+        let plain = text.get(at) == Some(&b'e') && matches!(text.get(at + 1), Some(b'+' | b'-'));
+        exponent && !plain
+    })
+}
+
 /// A message of a server. Read leniently, as its readers do: of two equal keys the last one counts,
 /// and only that one goes on.
 pub(super) fn from_server(

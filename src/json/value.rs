@@ -63,6 +63,7 @@ mod tests {
         let value = Value::from(&json);
         assert_eq!(serde_json::to_string(&value).unwrap(), text);
         assert_eq!(Json::from(&value), json);
-        assert_eq!(Json::from(&serde_json::from_str::<Value>(text).unwrap()), json);
+        // What `serde_json` reads itself it spells in its own way.
+        assert_eq!(Json::from(&serde_json::from_str::<Value>("1E5").unwrap()), parse(b"1e+5").unwrap());
     }
 }
