@@ -14,7 +14,11 @@ mod output;
 mod replay;
 #[cfg(feature = "gateway")]
 mod serve;
+#[cfg(feature = "gateway")]
+mod signals;
 mod test;
+#[cfg(feature = "gateway")]
+mod tools;
 
 use clap::{Parser, Subcommand};
 use error::ToolError;
@@ -56,6 +60,8 @@ enum Command {
     Replay(replay::Args),
     #[cfg(feature = "gateway")]
     Serve(serve::Args),
+    #[cfg(feature = "gateway")]
+    Tools(tools::Args),
     Audit(audit::Args),
     Explain(explain::Args),
     #[cfg(feature = "gateway")]
@@ -114,6 +120,8 @@ fn run(command: Command, printer: &mut Printer) -> Result<Outcome, ToolError> {
         Command::Replay(args) => replay::run(&args, printer),
         #[cfg(feature = "gateway")]
         Command::Serve(args) => serve::run(&args, printer),
+        #[cfg(feature = "gateway")]
+        Command::Tools(args) => tools::run(&args, printer),
         Command::Audit(args) => audit::run(&args, printer),
         #[cfg(feature = "gateway")]
         Command::DemoServer(args) => demo::run(&args),

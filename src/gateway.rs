@@ -20,6 +20,7 @@ mod reverse;
 mod rounds;
 mod servers;
 mod states;
+pub(crate) mod survey;
 mod table;
 pub(crate) mod upstream;
 mod wire;

@@ -5,6 +5,7 @@ use super::error::ToolError;
 use super::gateway_files::{Loaded, load};
 use super::load::accepted;
 use super::output::Printer;
+use super::signals::Signals;
 use crate::audit::{Audit, Level, Log, LogArguments, Options, Start};
 use crate::gateway::person::{self, Person, tell};
 use crate::gateway::{Gateway, digest};
@@ -13,7 +14,6 @@ use std::io::IsTerminal;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
-use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// Serve the servers of a configuration behind a policy, to one client over standard streams or to many
 /// over HTTP.
@@ -190,23 +190,4 @@ fn open(path: &Path, start: Start, options: Options) -> Result<Log, ToolError> {
 
 fn colours() -> bool {
     std::io::stderr().is_terminal() && anstream::AutoStream::choice(&std::io::stderr()) != anstream::ColorChoice::Never
-}
-
-/// The signals that end the gateway.
-struct Signals([Signal; 3]);
-
-impl Signals {
-    fn new() -> Result<Self, ToolError> {
-        let listen = |kind| signal(kind).map_err(|error| ToolError::usage(format!("signals: {error}"), "report this"));
-        Ok(Self([listen(SignalKind::terminate())?, listen(SignalKind::interrupt())?, listen(SignalKind::hangup())?]))
-    }
-
-    async fn any(&mut self) {
-        let [term, interrupt, hangup] = &mut self.0;
-        tokio::select! {
-            _ = term.recv() => {}
-            _ = interrupt.recv() => {}
-            _ = hangup.recv() => {}
-        }
-    }
 }

@@ -29,8 +29,15 @@ pub(super) struct Admitted {
     pub(super) resources: Vec<Value>,
     pub(super) templates: Vec<Value>,
     pub(super) findings: Vec<Finding>,
-    /// Names that are known and not offered, with the reason: for the audit.
-    pub(super) withheld: BTreeMap<String, Option<Refusal>>,
+    /// Tools that are known and not offered, by the server's own name.
+    pub(super) withheld: BTreeMap<String, Withheld>,
+}
+
+/// Why a tool is not offered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Withheld {
+    pub(super) code: Option<Refusal>,
+    pub(super) why: String,
 }
 
 /// What was left out, changed or is odd, for the operator.
@@ -38,15 +45,25 @@ pub(super) struct Admitted {
 pub(super) struct Finding {
     pub(super) code: Option<Refusal>,
     pub(super) text: String,
+    /// Whether a tool of the list is left out over it.
+    pub(super) tool: bool,
 }
 
 impl Admitted {
     fn find(&mut self, code: Option<Refusal>, text: impl Into<String>) {
-        self.findings.push(Finding { code, text: text.into() });
+        self.findings.push(Finding { code, text: text.into(), tool: false });
     }
 
-    fn withhold(&mut self, name: &str, code: Option<Refusal>) {
-        self.withheld.insert(name.to_owned(), code);
+    fn withhold(&mut self, name: &str, code: Option<Refusal>, why: impl Into<String>) {
+        self.withheld.insert(name.to_owned(), Withheld { code, why: why.into() });
+    }
+
+    /// Withholds a tool that is not as somebody agreed to it.
+    fn refuse(&mut self, name: &str, why: String) {
+        let code = Some(Refusal::ToolDefinitionChanged);
+        let text = format!("the tool `{}` is refused: {why}; `praxiom tools diff` shows what is new", visible(name));
+        self.findings.push(Finding { code, text, tool: true });
+        self.withhold(name, code, why);
     }
 }
 
@@ -71,7 +88,8 @@ fn tools(listing: &Listing, trust: &Trust, locked: Option<&LockedServer>, admitt
     }
     let triage = boundary::tools(listing.tools.iter().map(Json::from).collect());
     for finding in &triage.findings {
-        admitted.find(None, finding.to_string());
+        let text = finding.to_string();
+        admitted.findings.push(Finding { code: None, text, tool: finding.withheld });
     }
     let mut missing: BTreeSet<&str> = match &trust.tools {
         Allow::All => trust.pins.keys().map(String::as_str).collect(),
@@ -79,30 +97,23 @@ fn tools(listing: &Listing, trust: &Trust, locked: Option<&LockedServer>, admitt
     };
     for offered in &triage.offered {
         let name = offered.name.as_str();
-        let shown_name = visible(name);
         if !trust.tools.allows(name) {
-            admitted.withhold(name, None);
+            admitted.withhold(name, None, "it is not declared under `trust`");
             continue;
         }
         missing.remove(name);
         if let Some(expected) = trust.pins.get(name) {
             let found = pin(&offered.sent);
             if found != *expected {
-                let text = format!(
-                    "the tool `{shown_name}` is refused: its definition has changed since it was pinned \
-                     (pinned {expected}, found {found}); `praxiom tools diff` shows what is new"
-                );
-                admitted.find(Some(Refusal::ToolDefinitionChanged), text);
-                admitted.withhold(name, Some(Refusal::ToolDefinitionChanged));
+                let why = "its definition has changed since it was pinned";
+                admitted.refuse(name, format!("{why} (pinned {expected}, found {found})"));
                 continue;
             }
         }
         if let Some(locked) = locked
             && let Err(why) = agrees(locked.tools.get(name), &offered.sent)
         {
-            let text = format!("the tool `{shown_name}` is refused: {why}; `praxiom tools diff` shows what is new");
-            admitted.find(Some(Refusal::ToolDefinitionChanged), text);
-            admitted.withhold(name, Some(Refusal::ToolDefinitionChanged));
+            admitted.refuse(name, why.to_owned());
             continue;
         }
         match Mirrors::read(offered.shown().get("inputSchema").unwrap_or(&Json::Null)) {
@@ -114,8 +125,10 @@ fn tools(listing: &Listing, trust: &Trust, locked: Option<&LockedServer>, admitt
                 // One that was asked for by name is missed; one among all is only left out.
                 let asked = matches!(trust.tools, Allow::Only(_));
                 let code = asked.then_some(Refusal::MirroredParameterRefused);
-                admitted.find(code, format!("the tool `{shown_name}` is left out: its mirrored parameters: {why}"));
-                admitted.withhold(name, Some(Refusal::MirroredParameterRefused));
+                let why = format!("its mirrored parameters: {why}");
+                let text = format!("the tool `{}` is left out: {why}", visible(name));
+                admitted.findings.push(Finding { code, text, tool: true });
+                admitted.withhold(name, Some(Refusal::MirroredParameterRefused), why);
             }
         }
     }
@@ -164,6 +177,6 @@ fn agrees(locked: Option<&Json>, sent: &Json) -> Result<(), &'static str> {
 }
 
 /// The items that have a text under `key`; nothing else can be routed.
-fn named(items: &[Value], key: &str) -> Vec<Value> {
+pub(super) fn named(items: &[Value], key: &str) -> Vec<Value> {
     items.iter().filter(|item| item.get(key).is_some_and(Value::is_string)).cloned().collect()
 }

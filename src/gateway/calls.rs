@@ -7,8 +7,9 @@ use super::front::Client;
 use super::rounds::{Round, Step};
 use super::servers::{Phase, Server};
 use super::upstream::{Failure, Link};
+use super::wire::Arguments;
 use crate::audit::{Outcome, Word};
-use crate::boundary::{Refusal, Target};
+use crate::boundary::{Frame, Refusal, Target};
 use crate::eval::Answer;
 use crate::json::Json;
 use rmcp::RoleServer;
@@ -35,9 +36,12 @@ impl Core {
         let Some(name) = asked.params.get("name").and_then(Value::as_str).map(str::to_owned) else {
             return Err(ErrorData::invalid_params("`name` is missing or no string", None));
         };
+        let read = asked.context.extensions.get::<Arguments>();
         let arguments = match asked.params.get("arguments") {
-            None | Some(Value::Null) => Json::from(&Map::new()),
-            Some(Value::Object(arguments)) => Json::from(arguments),
+            None | Some(Value::Null) => Arc::new(Json::from(&Map::new())),
+            Some(Value::Object(arguments)) => {
+                read.map_or_else(|| Arc::new(Json::from(arguments)), |read| Arc::clone(&read.0))
+            }
             Some(other) => {
                 let text = format!("`arguments` must be an object, not {}", type_name(other));
                 return Err(ErrorData::invalid_params(text, None));
@@ -94,7 +98,7 @@ impl Core {
             },
         };
         let began = Instant::now();
-        let step = self.exchange(&door, &asked, &link, &target, round).await;
+        let step = self.exchange(&door, &mut asked, &link, &target, round).await;
         drop(slot);
         match step {
             Step::Done(Ok(result)) => self.hand_on(&door, &target, &permit, result, began),
@@ -178,11 +182,26 @@ impl Core {
             let text = format!("the answer of `{}` cannot be used: {why}", target.server);
             return Ok(error_result(Refusal::ProtocolFailure.as_str(), &text));
         }
-        let out = self.outgoing(door.server, Some(&target.name), &json);
+        let out = self.outgoing(door.server, &json);
         let outcome = Outcome::Answer(Answer::Result(&json));
         self.returned(door, permit, outcome, out.code, out.filtered, latency)?;
-        // A result that passes through untouched is the one that came.
-        let value = out.value.map_or(result, |json| json);
+        let frames = out.code.is_none() && door.server.config.trust.as_ref().is_some_and(|trust| trust.frame);
+        let value = match (out.value, frames) {
+            (Some(value), false) => value,
+            // A result that passes through untouched is the one that came.
+            (None, false) => result,
+            (value, true) => {
+                drop(result);
+                let json = value.map_or(json, |value| Json::from(&value));
+                match (Frame { server: door.server.name(), tool: &target.name }).result(json) {
+                    Ok(json) => Value::from(json),
+                    Err(error) => {
+                        let text = format!("the answer cannot be marked: {error}");
+                        return Ok(error_result(Refusal::ProtocolFailure.as_str(), &text));
+                    }
+                }
+            }
+        };
         if out.code.is_none() && value.get("resultType").and_then(Value::as_str) == Some("input_required") {
             return Ok(self.park(door, permit, value, None));
         }
@@ -223,9 +242,10 @@ pub(super) fn told(failure: &Failure, server: &Server) -> (Refusal, String) {
     let name = server.name();
     match failure {
         Failure::Answer(_) => (Refusal::ToolCallFailed, format!("the server `{name}` answered with an error")),
-        Failure::Unreadable(_) => (
+        // The reader's own words: they hold nothing of the answer.
+        Failure::Unreadable(why) => (
             Refusal::ProtocolFailure,
-            format!("the answer of the server `{name}` cannot be read; the call may have been carried out"),
+            format!("server `{name}`: {why}; the call may have been carried out"),
         ),
         Failure::Timeout(after) => (
             Refusal::ServerTimedOut,

@@ -146,8 +146,8 @@ impl Core {
         }
     }
 
-    /// Cap, filter and, for a tool by its own name, frame.
-    pub(super) fn outgoing(&self, server: &Server, tool: Option<&str>, result: &Json) -> Outgoing {
+    /// Cap and filter.
+    pub(super) fn outgoing(&self, server: &Server, result: &Json) -> Outgoing {
         let Some(trust) = &server.config.trust else {
             return withheld(Refusal::ServerNotTrusted, "nothing is trusted");
         };
@@ -155,20 +155,12 @@ impl Core {
             let text = format!("the answer of the server `{}` is refused: {large}", server.name());
             return withheld(Refusal::ResultTooLarge, &text);
         }
-        let frame = tool.filter(|_| trust.frame).map(|tool| Frame { server: server.name(), tool });
-        if trust.filter.is_empty() && frame.is_none() {
+        if server.filters.is_empty() {
             return Outgoing::default();
         }
         let (json, counts) = Filters::new(&server.filters).result(result.clone());
         let filtered = counts.iter().any(|count| *count > 0);
-        let framed = match frame {
-            Some(frame) => frame.result(json),
-            None => Ok(json),
-        };
-        match framed {
-            Ok(json) => Outgoing { value: Some(Value::from(&json)), code: None, filtered },
-            Err(error) => withheld(Refusal::ProtocolFailure, &format!("the answer cannot be marked: {error}")),
-        }
+        Outgoing { value: filtered.then(|| Value::from(json)), code: None, filtered }
     }
 
     /// A server's JSON-RPC error, observed and recorded: code and data kept, the message filtered and, for
@@ -186,7 +178,7 @@ impl Core {
         let mut code = None;
         let mut error = error;
         if let Some(trust) = &door.server.config.trust {
-            let out = self.outgoing(door.server, None, &whole);
+            let out = self.outgoing(door.server, &whole);
             if out.code.is_some() {
                 code = out.code;
                 let text = format!("the error of the server `{}` is too large and withheld", door.server.name());

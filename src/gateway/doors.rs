@@ -117,7 +117,7 @@ impl Core {
         match answer {
             Ok(result) => {
                 let whole = Json::from(&result);
-                let out = self.outgoing(server, None, &whole);
+                let out = self.outgoing(server, &whole);
                 let outcome = Outcome::Answer(Answer::Result(&whole));
                 self.returned(&door, &permit, outcome, out.code, out.filtered, latency)?;
                 match out.code {

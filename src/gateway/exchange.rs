@@ -9,6 +9,7 @@ use super::rounds::{Parked, Step};
 use super::servers::{Ask, Open, Phase, Server};
 use super::upstream::{Failure, Link, Terms};
 use crate::boundary::Target;
+use crate::config::Launch;
 use rmcp::RoleServer;
 use rmcp::model::RequestId;
 use rmcp::service::Peer;
@@ -46,7 +47,7 @@ impl Core {
     pub(super) async fn exchange(
         self: &Arc<Self>,
         door: &Door<'_>,
-        asked: &Asked<'_>,
+        asked: &mut Asked<'_>,
         link: &Arc<Link>,
         target: &Target,
         parked: Option<Parked>,
@@ -59,9 +60,7 @@ impl Core {
         let mut params = Map::new();
         params.insert("name".to_owned(), Value::String(target.name.clone()));
         for key in ["arguments", "inputResponses", "requestState"] {
-            if let Some(value) = asked.params.get(key) {
-                params.insert(key.to_owned(), value.clone());
-            }
+            params.extend(asked.params.remove_entry(key));
         }
         let trip = self.trip(door, asked, server, params);
         let reverse = server.config.trust.as_ref().is_some_and(|trust| !trust.reverse.is_empty());
@@ -94,7 +93,7 @@ impl Core {
             meta,
             progress: token.map(|token| (token, asked.context.peer.clone())),
             cancel: asked.context.ct.clone(),
-            asks_for_server: !asked.modern,
+            asks_for_server: !asked.modern && matches!(server.phase(), Phase::Up(link) if link.modern()),
         }
     }
 }
@@ -105,7 +104,8 @@ impl Trip {
         let open = self.server.begin(Arc::clone(&self.client), self.id.clone(), asks);
         let _done = Done { server: Arc::clone(&self.server), open: Arc::clone(&open) };
         for _ in 0..=MOST_ROUNDS {
-            let result = self.once(&open).await?;
+            let params = self.outbound();
+            let result = self.once(&open, params).await?;
             let asks = result.get("resultType").and_then(Value::as_str) == Some("input_required");
             if !asks || !self.asks_for_server {
                 return Ok(result);
@@ -128,9 +128,15 @@ impl Trip {
         Err(Failure::Unreadable(format!("the server asked more than {MOST_ROUNDS} times")))
     }
 
-    async fn once(&self, open: &Open) -> Result<Value, Failure> {
+    /// What goes out, kept here only where it may have to go out again.
+    fn outbound(&mut self) -> Map<String, Value> {
+        let again = matches!(self.server.config.launch, Launch::Url(_)) || self.asks_for_server;
+        if again { self.params.clone() } else { std::mem::take(&mut self.params) }
+    }
+
+    async fn once(&self, open: &Open, params: Map<String, Value>) -> Result<Value, Failure> {
         let link = self.link().await?;
-        match self.send(&link, open).await {
+        match self.send(&link, open, params).await {
             Err(Failure::Expired) => {
                 // Its lists are read and judged again before anything more is sent.
                 tokio::select! {
@@ -142,7 +148,7 @@ impl Trip {
                 if !self.still_offered() {
                     return Err(Failure::Expired);
                 }
-                self.send(&link, open).await
+                self.send(&link, open, self.params.clone()).await
             }
             other => other,
         }
@@ -152,7 +158,7 @@ impl Trip {
         self.core.ready(&self.server).await.map_err(|(_, why)| Failure::Unreachable(why))
     }
 
-    async fn send(&self, link: &Link, open: &Open) -> Result<Value, Failure> {
+    async fn send(&self, link: &Link, open: &Open, params: Map<String, Value>) -> Result<Value, Failure> {
         let limits = &self.server.config.limits;
         let stop = self.cancel.child_token();
         let _guard = stop.clone().drop_guard();
@@ -173,7 +179,7 @@ impl Trip {
         let meta = (!self.meta.is_empty()).then(|| self.meta.clone());
         tokio::select! {
             biased;
-            answer = link.request(self.method, self.params.clone(), meta, terms, progress) => answer,
+            answer = link.request(self.method, params, meta, terms, progress) => answer,
             () = ended.cancelled() => Err(Failure::Cancelled),
         }
     }

@@ -263,7 +263,7 @@ async fn watch(core: &Arc<Core>, server: &Arc<Server>, opened: Opened) -> Option
             return Some(format!("its lists cannot be read: {}", failure.told()));
         }
     }
-    let listening = super::listen::listen(Arc::clone(&link));
+    let listening = super::listen::listen(Arc::clone(&link), Arc::clone(&events));
     tokio::pin!(listening);
     let mut listens = true;
     loop {

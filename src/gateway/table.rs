@@ -80,8 +80,8 @@ impl Table {
         self.resources.extend(listed.cloned());
         let templates = part.admitted.templates.iter().filter(|item| owned(routes, item, "uriTemplate"));
         self.templates.extend(templates.cloned());
-        for (name, code) in &part.admitted.withheld {
-            self.withheld.insert(format!("{}__{name}", part.server), *code);
+        for (name, withheld) in &part.admitted.withheld {
+            self.withheld.insert(format!("{}__{name}", part.server), withheld.code);
         }
     }
 
@@ -116,6 +116,15 @@ impl Table {
 
     pub(super) fn prompt(&self, name: &str) -> Option<&Target> {
         self.prompt_names.find(name)
+    }
+
+    /// The name that a tool goes out under, if it does.
+    pub(super) fn tool_name(&self, target: &Target) -> Option<&str> {
+        self.tool_names.exposed(target)
+    }
+
+    pub(super) fn prompt_name(&self, target: &Target) -> Option<&str> {
+        self.prompt_names.exposed(target)
     }
 
     pub(super) fn mirrors(&self, target: &Target) -> Option<&Mirrors> {

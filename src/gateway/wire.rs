@@ -8,12 +8,13 @@ use super::ident;
 use crate::json::{self, Json};
 use rmcp::model::{
     CancelledNotification, ClientJsonRpcMessage, ClientNotification, ClientRequest, ClientResult, CustomNotification,
-    CustomRequest, CustomResult, DiscoverRequest, ErrorCode, ErrorData, InitializeRequest, InitializedNotification,
-    NotificationMetaObject, PingRequest, RequestId, RequestMetaObject, ServerJsonRpcMessage, ServerNotification,
-    ServerRequest, ServerResult,
+    CustomRequest, CustomResult, DiscoverRequest, ErrorCode, ErrorData, GetExtensions, InitializeRequest,
+    InitializedNotification, NotificationMetaObject, PingRequest, RequestId, RequestMetaObject, ServerJsonRpcMessage,
+    ServerNotification, ServerRequest, ServerResult,
 };
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
+use std::sync::Arc;
 
 /// A message that is not taken in.
 #[derive(Debug)]
@@ -31,6 +32,10 @@ impl Refused {
     }
 }
 
+/// The arguments of a call as they were read, in a request's extensions: what the policy judges.
+#[derive(Clone, Debug)]
+pub(super) struct Arguments(pub(super) Arc<Json>);
+
 /// A message of the client. The text must have one meaning only: duplicate keys, lone surrogates,
 /// numbers beyond a float and invalid UTF-8 are refused.
 pub(super) fn from_client(text: &[u8]) -> Result<ClientJsonRpcMessage, Refused> {
@@ -42,10 +47,15 @@ pub(super) fn from_client(text: &[u8]) -> Result<ClientJsonRpcMessage, Refused> 
         let what = if matches!(json, Json::Array(_)) { "batches are not taken" } else { "a message is a JSON object" };
         return Err(Refused::new(None, ErrorCode::INVALID_REQUEST, what));
     };
-    let Value::Object(message) = Value::from(&json) else {
+    let arguments = json.get("params").and_then(|params| params.get("arguments")).cloned();
+    let Value::Object(message) = Value::from(json) else {
         return Err(Refused::new(None, ErrorCode::INTERNAL_ERROR, "an object became something else"));
     };
-    client_message(message)
+    let mut message = client_message(message)?;
+    if let (Some(arguments), ClientJsonRpcMessage::Request(request)) = (arguments, &mut message) {
+        request.request.extensions_mut().insert(Arguments(Arc::new(arguments)));
+    }
+    Ok(message)
 }
 
 fn client_message(mut message: Map<String, Value>) -> Result<ClientJsonRpcMessage, Refused> {
@@ -146,7 +156,7 @@ pub(super) fn lenient(text: &[u8]) -> serde_json::Result<Value> {
     if respelled(text)
         && let Ok(json) = json::parse(text)
     {
-        return Ok(Value::from(&json));
+        return Ok(Value::from(json));
     }
     serde_json::from_slice(text)
 }

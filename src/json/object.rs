@@ -26,6 +26,16 @@ impl From<BTreeMap<String, Json>> for Object {
     }
 }
 
+impl IntoIterator for Object {
+    type Item = (String, Json);
+    type IntoIter = std::vec::IntoIter<(String, Json)>;
+
+    /// Names and values in the order they were sent.
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter()
+    }
+}
+
 impl Object {
     /// The caller has made sure that the keys are distinct.
     pub(super) fn new(members: Vec<(String, Json)>) -> Self {

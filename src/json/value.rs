@@ -18,6 +18,22 @@ impl From<&Json> for Value {
     }
 }
 
+/// The same without copying a text.
+impl From<Json> for Value {
+    fn from(json: Json) -> Self {
+        match json {
+            Json::Null => Self::Null,
+            Json::Bool(value) => Self::Bool(value),
+            Json::Number(number) => Self::Number((&number).into()),
+            Json::String(text) => Self::String(text),
+            Json::Array(items) => Self::Array(items.into_iter().map(Self::from).collect()),
+            Json::Object(object) => {
+                Self::Object(object.into_iter().map(|(name, value)| (name, Self::from(value))).collect())
+            }
+        }
+    }
+}
+
 impl From<&Number> for serde_json::Number {
     fn from(number: &Number) -> Self {
         match number.as_i64() {
@@ -63,6 +79,7 @@ mod tests {
         let value = Value::from(&json);
         assert_eq!(serde_json::to_string(&value).unwrap(), text);
         assert_eq!(Json::from(&value), json);
+        assert_eq!(Value::from(json.clone()), value);
         // What `serde_json` reads itself it spells in its own way.
         assert_eq!(Json::from(&serde_json::from_str::<Value>("1E5").unwrap()), parse(b"1e+5").unwrap());
     }

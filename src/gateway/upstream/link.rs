@@ -19,6 +19,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 
@@ -37,7 +38,8 @@ pub(crate) struct Link {
 /// What keeps a link alive; held by whoever supervises it.
 #[derive(Debug)]
 pub(crate) struct Running {
-    service: RunningService<RoleClient, Client>,
+    /// Ends with the connection.
+    service: JoinHandle<()>,
     child: Option<Child>,
     lost: Option<http::Lost>,
     stop: CancellationToken,
@@ -180,7 +182,12 @@ impl Link {
             peer,
             mirrors,
         };
-        Ok(Opened { link: Arc::new(link), running: Running { service, child, lost, stop }, events: shared, notes })
+        Ok(Opened {
+            link: Arc::new(link),
+            running: Running { service: tokio::spawn(over(service)), child, lost, stop },
+            events: shared,
+            notes,
+        })
     }
 
     /// Whether the server speaks the era without sessions.
@@ -274,7 +281,9 @@ impl Link {
 
     /// Sends a notification; nobody is told if it does not arrive.
     pub(crate) async fn notify(&self, method: &str, params: Option<Value>) {
-        let note = rmcp::model::CustomNotification::new(method, params);
+        // `"params": null` is no JSON-RPC.
+        let params = params.unwrap_or_else(|| Value::Object(Map::new()));
+        let note = rmcp::model::CustomNotification::new(method, Some(params));
         let _ = self.peer.send_notification(rmcp::model::ClientNotification::CustomNotification(note)).await;
     }
 }
@@ -288,15 +297,9 @@ impl Running {
                 None => pending().await,
             }
         };
-        let closed = async {
-            // rmcp offers no future for this that leaves the service in place.
-            while !self.service.peer().is_transport_closed() {
-                tokio::time::sleep(Duration::from_millis(50)).await;
-            }
-        };
         let how = tokio::select! {
             how = child => how,
-            () = closed => "the connection was closed".to_owned(),
+            _ = &mut self.service => "the connection was closed".to_owned(),
         };
         match &mut self.child {
             Some(child) => {
@@ -312,7 +315,9 @@ impl Running {
         self.stop.cancel();
         let closing = async {
             // The transport drops the child's stdin as it closes; over HTTP the session is deleted.
-            let _ = self.service.close_with_timeout(Duration::from_millis(900)).await;
+            if !self.service.is_finished() {
+                let _ = timeout(Duration::from_millis(900), &mut self.service).await;
+            }
         };
         match &mut self.child {
             Some(child) => {
@@ -321,6 +326,11 @@ impl Running {
             None => closing.await,
         }
     }
+}
+
+/// Ends with the connection.
+async fn over(service: RunningService<RoleClient, Client>) {
+    let _ = service.waiting().await;
 }
 
 fn capabilities(server: &Server) -> ClientCapabilities {

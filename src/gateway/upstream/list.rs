@@ -1,6 +1,7 @@
 //! Reading a server's lists, page by page, with an end whatever the server does.
 
 use super::link::{Failure, Link, Terms};
+use crate::json::{Json, size};
 use serde_json::{Map, Value};
 use std::collections::HashSet;
 use std::time::Duration;
@@ -8,6 +9,12 @@ use tokio_util::sync::CancellationToken;
 
 /// More items of one kind are not taken in.
 const MOST: usize = 10_000;
+
+/// More pages of one kind are not asked for: a server can send empty ones for ever.
+const MOST_PAGES: usize = 1_000;
+
+/// More bytes of one kind, as JSON, are not taken in.
+const MOST_BYTES: usize = 64 << 20;
 
 /// What a server offers, each item as it was sent.
 #[derive(Clone, Debug, Default)]
@@ -59,13 +66,26 @@ async fn pages(
     let mut seen = HashSet::new();
     let mut params = Map::new();
     let never = CancellationToken::new();
+    let mut bytes = 0;
     loop {
         let terms = Terms { timeout: limit, max_time: limit, cancel: &never, waiting: None };
         let mut page = link.ask(method, params, terms).await?;
         let Some(Value::Array(more)) = page.get_mut(key).map(Value::take) else {
             return Err(Failure::Unreadable(format!("its answer to {method} has no list `{key}`")));
         };
-        items.extend(more);
+        let mut kept = Vec::new();
+        for item in more {
+            bytes += size(&Json::from(&item));
+            if bytes > MOST_BYTES {
+                break;
+            }
+            kept.push(item);
+        }
+        items.extend(kept);
+        if bytes > MOST_BYTES {
+            remarks.push(format!("{method}: more than {} MiB; the rest is left out", MOST_BYTES >> 20));
+            return Ok(items);
+        }
         if items.len() > MOST {
             remarks.push(format!("{method}: more than {MOST} items; the rest is left out"));
             items.truncate(MOST);
@@ -75,6 +95,12 @@ async fn pages(
             Some(Value::String(cursor)) if !cursor.is_empty() => {
                 if !seen.insert(cursor.clone()) {
                     remarks.push(format!("{method}: the server repeats a page; what was read until then is kept"));
+                    let mut once = HashSet::new();
+                    items.retain(|item: &Value| once.insert(item.to_string()));
+                    return Ok(items);
+                }
+                if seen.len() >= MOST_PAGES {
+                    remarks.push(format!("{method}: more than {MOST_PAGES} pages; the rest is left out"));
                     return Ok(items);
                 }
                 params = Map::from_iter([("cursor".to_owned(), Value::String(cursor.clone()))]);
