@@ -3,7 +3,7 @@
 use super::admit::{Admitted, admit};
 use super::core::Core;
 use super::front::Client;
-use super::upstream::{Host, Link, Listing, Opened, list};
+use super::upstream::{Host, Link, Listing, Opened, Running, list};
 use crate::audit::Level;
 use crate::boundary::Refusal;
 use crate::config;
@@ -17,6 +17,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::{Notify, Semaphore, mpsc, oneshot, watch};
 use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 
 /// Waits between attempts to start a server again.
 const BACKOFF: [Duration; 7] = [
@@ -34,6 +35,9 @@ const STABLE: Duration = Duration::from_secs(10);
 
 /// Resources of one server that are watched at one time.
 const MOST_WATCHED: usize = 1000;
+
+/// How long a connection without a session stays for the calls that are still on it.
+const LINGER: Duration = Duration::from_secs(1);
 
 /// Changes of a list that come together are read together.
 const SETTLE: Duration = Duration::from_millis(30);
@@ -298,7 +302,7 @@ async fn watch(core: &Arc<Core>, server: &Arc<Server>, opened: Opened) -> Option
             return Some(format!("its lists cannot be read: {}", failure.told()));
         }
     }
-    let listening = super::listen::listen(Arc::clone(server), Arc::clone(&link));
+    let listening = super::listen::listen(Arc::clone(server), Arc::clone(&link), Arc::clone(&events));
     tokio::pin!(listening);
     let mut listens = true;
     loop {
@@ -330,7 +334,7 @@ async fn watch(core: &Arc<Core>, server: &Arc<Server>, opened: Opened) -> Option
                 if server.is_stale(&link) {
                     // Calls that come now wait for the new session.
                     server.set(Phase::Starting);
-                    running.end(true).await;
+                    tokio::spawn(linger(running, core.stop.clone()));
                     return Some(RENEWED.to_owned());
                 }
             }
@@ -345,6 +349,16 @@ async fn watch(core: &Arc<Core>, server: &Arc<Server>, opened: Opened) -> Option
             }
         }
     }
+}
+
+/// Ends a connection whose session is forgotten when the calls on it have had time to learn of that: each
+/// is then made again, while one cut off may have been carried out.
+async fn linger(running: Running, stop: CancellationToken) {
+    tokio::select! {
+        () = tokio::time::sleep(LINGER) => {}
+        () = stop.cancelled() => {}
+    }
+    running.end(true).await;
 }
 
 fn publish(core: &Arc<Core>, server: &Arc<Server>, link: &Arc<Link>, listing: &Listing) {

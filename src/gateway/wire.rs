@@ -7,11 +7,10 @@
 use super::ident;
 use crate::json::{self, Json};
 use rmcp::model::{
-    GetExtensions,
     CancelledNotification, ClientJsonRpcMessage, ClientNotification, ClientRequest, ClientResult, CustomNotification,
-    CustomRequest, CustomResult, DiscoverRequest, ErrorCode, ErrorData, InitializeRequest, InitializedNotification,
-    NotificationMetaObject, PingRequest, RequestId, RequestMetaObject, ServerJsonRpcMessage, ServerNotification,
-    ServerRequest, ServerResult,
+    CustomRequest, CustomResult, DiscoverRequest, ErrorCode, ErrorData, GetExtensions, InitializeRequest,
+    InitializedNotification, NotificationMetaObject, PingRequest, RequestId, RequestMetaObject, ServerJsonRpcMessage,
+    ServerNotification, ServerRequest, ServerResult,
 };
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -150,6 +149,27 @@ fn client_response(mut message: Map<String, Value>, id: Option<RequestId>) -> Re
         Some(error) => Ok(ClientJsonRpcMessage::error(error_data(error), id)),
         None => Err(Refused::new(id, ErrorCode::INVALID_REQUEST, "neither a request, a response nor a notification")),
     }
+}
+
+/// JSON of a server, read leniently: of two equal keys the last one counts. Where the text has one meaning
+/// only, every number keeps its spelling.
+pub(super) fn lenient(text: &[u8]) -> serde_json::Result<Value> {
+    if respelled(text)
+        && let Ok(json) = json::parse(text)
+    {
+        return Ok(Value::from(json));
+    }
+    serde_json::from_slice(text)
+}
+
+/// Whether there may be a number such as `1E5`, which `serde_json` makes `1e+5`.
+fn respelled(text: &[u8]) -> bool {
+    memchr::memchr2_iter(b'e', b'E', text).any(|at| {
+        let before = at.checked_sub(1).and_then(|before| text.get(before));
+        let exponent = before.is_some_and(u8::is_ascii_digit);
+        let plain = text.get(at) == Some(&b'e') && matches!(text.get(at + 1), Some(b'+' | b'-'));
+        exponent && !plain
+    })
 }
 
 /// A message of a server. Read leniently, as its readers do: of two equal keys the last one counts,

@@ -263,7 +263,9 @@ pub(crate) fn progress_note(params: Value, typed: bool) -> ServerNotification {
 }
 
 pub(crate) fn notification(method: &str, params: Option<Value>) -> ServerNotification {
-    ServerNotification::CustomNotification(CustomNotification::new(method, params))
+    // `"params": null` is no JSON-RPC.
+    let params = params.unwrap_or_else(|| json!({}));
+    ServerNotification::CustomNotification(CustomNotification::new(method, Some(params)))
 }
 
 /// What every client is told that the gateway can do, whatever servers come up later.

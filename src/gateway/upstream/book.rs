@@ -65,7 +65,7 @@ impl Book {
 
     /// What the text of one message is to rmcp; `None` if nothing.
     pub(super) fn take(&mut self, text: &[u8]) -> Option<ServerJsonRpcMessage> {
-        let message = match serde_json::from_slice::<Value>(text) {
+        let message = match wire::lenient(text) {
             Ok(Value::Object(message)) => message,
             Ok(_) => return self.noise(text, "it is no JSON object"),
             Err(error) => return self.broken(text, &format!("it is not JSON: {error}")),

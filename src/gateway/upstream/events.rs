@@ -48,8 +48,7 @@ impl Events {
             "notifications/tools/list_changed"
             | "notifications/prompts/list_changed"
             | "notifications/resources/list_changed" => {
-                self.shared.changed.store(true, Ordering::Release);
-                self.shared.wake.notify_one();
+                self.shared.change();
             }
             "notifications/message" | "notifications/resources/updated" | "notifications/elicitation/complete" => {
                 let params = note.params.clone().unwrap_or_default();
@@ -79,6 +78,12 @@ impl Shared {
     /// Waits for something to do: a changed list or first noise.
     pub(crate) async fn woken(&self) {
         self.wake.notified().await;
+    }
+
+    /// Some list has changed, or may have.
+    pub(crate) fn change(&self) {
+        self.changed.store(true, Ordering::Release);
+        self.wake.notify_one();
     }
 
     /// Whether a list has changed since this was last asked.

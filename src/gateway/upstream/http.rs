@@ -63,7 +63,7 @@ pub(super) struct Http {
     lost: Lost,
 }
 
-/// That the server could not be reached: a server without connections ends in no other way.
+/// That the server could not be reached, or no more knows us: one without connections ends in no other way.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Lost {
     token: CancellationToken,
@@ -120,7 +120,7 @@ impl Transport<RoleClient> for Http {
             if let Some(id) = id {
                 locked(&book).answered(&id);
             }
-            if let Error::Unreachable(why) = &error {
+            if let Error::Unreachable(why) | Error::Unauthorized(why) = &error {
                 lost.tell(why);
             }
             Err(error)

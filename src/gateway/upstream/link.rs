@@ -182,7 +182,12 @@ impl Link {
             peer,
             mirrors,
         };
-        Ok(Opened { link: Arc::new(link), running: Running { service: tokio::spawn(over(service)), child, lost, stop }, events: shared, notes })
+        Ok(Opened {
+            link: Arc::new(link),
+            running: Running { service: tokio::spawn(over(service)), child, lost, stop },
+            events: shared,
+            notes,
+        })
     }
 
     /// Whether the server speaks the era without sessions.
@@ -276,7 +281,9 @@ impl Link {
 
     /// Sends a notification; nobody is told if it does not arrive.
     pub(crate) async fn notify(&self, method: &str, params: Option<Value>) {
-        let note = rmcp::model::CustomNotification::new(method, params);
+        // `"params": null` is no JSON-RPC.
+        let params = params.unwrap_or_else(|| Value::Object(Map::new()));
+        let note = rmcp::model::CustomNotification::new(method, Some(params));
         let _ = self.peer.send_notification(rmcp::model::ClientNotification::CustomNotification(note)).await;
     }
 }

@@ -58,7 +58,7 @@ fn answer(id: RequestId, kind: char, text: &str) -> ServerJsonRpcMessage {
 
 /// The answer to a request of the handshake, which rmcp reads.
 pub(super) fn handshake(text: &[u8], about: &RequestId) -> Result<ServerJsonRpcMessage, String> {
-    let value = serde_json::from_slice(text).map_err(|error| format!("its answer is not JSON: {error}"))?;
+    let value = wire::lenient(text).map_err(|error| format!("its answer is not JSON: {error}"))?;
     let Value::Object(mut message) = value else { return Err("its answer is no JSON object".to_owned()) };
     if message.contains_key("error") && !message.contains_key("result") {
         // Who refuses a request unread cannot repeat its id.
@@ -107,7 +107,7 @@ fn unpack_answer(book: &mut Book, id: RequestId, text: &str) -> Option<ServerJso
     if kind == Some(UNREADABLE) {
         return book.unreadable(id, text);
     }
-    match serde_json::from_str(text) {
+    match wire::lenient(text.as_bytes()) {
         Ok(value) if kind == Some(RESULT) => {
             book.route(ServerJsonRpcMessage::response(ServerResult::CustomResult(CustomResult(value)), id))
         }

@@ -14,6 +14,9 @@ pub(in crate::gateway::upstream) enum Error {
     /// There was no connection, so nothing was sent.
     #[error("{0}")]
     Unreachable(String),
+    /// The server wants another credential, or one at all; nothing was carried out.
+    #[error("{0}")]
+    Unauthorized(String),
     /// A parameter cannot be repeated in a header, so nothing was sent.
     #[error("{0}")]
     Mirrored(String),
@@ -46,9 +49,11 @@ impl Error {
 
     /// An answer that says who may ask.
     pub(super) fn credential(status: u16, source: &TokenSource) -> Self {
+        // A refusal to one request says nothing of others, as an unknown client does.
+        let kind = if status == 401 { Self::Unauthorized } else { Self::Failed };
         let which = match source {
             TokenSource::None => {
-                return Self::Failed(format!(
+                return kind(format!(
                     "it wants a credential (HTTP {status}) and none is configured: add `token_env` or a header \
                      `Authorization` to its entry"
                 ));
@@ -58,7 +63,7 @@ impl Error {
             TokenSource::TokenEnv(name) => format!("of the variable `{name}` (token_env)"),
             TokenSource::Convention(name) => format!("of the variable `{name}`"),
         };
-        Self::Failed(format!("it refuses the credential {which} (HTTP {status})"))
+        kind(format!("it refuses the credential {which} (HTTP {status})"))
     }
 
     /// An answer that is neither JSON nor a stream of events.

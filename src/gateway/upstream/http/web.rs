@@ -170,7 +170,7 @@ impl Web {
     /// Adds the headers that repeat parameters of a tool call; only the newer era has them, which rmcp's
     /// own headers of that era tell.
     fn mirror(&self, message: &ClientJsonRpcMessage, headers: &mut Headers) -> Outcome<()> {
-        if !headers.contains_key("mcp-method") {
+        if !headers.contains_key(&HeaderName::from_static("mcp-method")) {
             return Ok(());
         }
         let ClientJsonRpcMessage::Request(request) = message else { return Ok(()) };
@@ -390,6 +390,11 @@ fn packed(event: Event, about: Option<&RequestId>, events: &Events) -> Sse {
             Err(_) => Err("it is not UTF-8".to_owned()),
         };
         match packed {
+            // The worker takes any answer for the end of the stream.
+            Ok(ServerJsonRpcMessage::Response(other)) if about.is_some_and(|about| *about != other.id) => {
+                events.noise(&data, "an answer to another request");
+                None
+            }
             Ok(message) => Some(message),
             Err(why) => {
                 // What may be an answer must not leave its request without one.
