@@ -433,7 +433,7 @@ async fn answers_over_the_limit_fail_by_themselves() {
     for how in ["json", "events"] {
         let line = client.call(json!({ "how": how })).await;
         assert!(failed_with(&line, "protocol_failure"), "{how}: {line}");
-assert!(line.contains("longer than 16 MiB"), "{how}: {line}");
+        assert!(line.contains("longer than 16 MiB"), "{how}: {line}");
         let line = client.call(json!({})).await;
         assert!(line.contains("done"), "{line}");
     }

@@ -24,7 +24,7 @@ pub(super) struct Args {
     /// The policy that every call is decided by
     #[arg(long, value_name = "FILE", env = "PRAXIOM_POLICY")]
     policy: Option<String>,
-    /// Serve streamable HTTP at this port of 127.0.0.1 (or [::1]:PORT), path /mcp, instead of standard
+    /// Serve streamable HTTP at this port of 127.0.0.1 (or [`::1`]:PORT), path /mcp, instead of standard
     /// streams; 0 lets the system pick one
     #[arg(long, value_name = "[HOST:]PORT", value_parser = address)]
     http: Option<SocketAddr>,
@@ -153,19 +153,16 @@ async fn serve(args: &Args, gateway: Gateway) -> Result<Outcome, ToolError> {
     let (over, hurry) = {
         let strict = async { if args.strict { gateway.failure().await } else { std::future::pending().await } };
         let serving = async {
-            match args.http {
-                Some(address) => {
-                    let bound = |address: SocketAddr| {
-                        tell(&format!("praxiom: listening on http://{address}/mcp"));
-                        tell("praxiom: without authentication: one state for all who come from this machine");
-                    };
-                    gateway.serve_http(address, bound).await
-                }
-                None => {
-                    let (reader, writer) = rmcp::transport::stdio_pipes();
-                    gateway.serve(reader, writer).await;
-                    Ok(())
-                }
+            if let Some(address) = args.http {
+                let bound = |address: SocketAddr| {
+                    tell(&format!("praxiom: listening on http://{address}/mcp"));
+                    tell("praxiom: without authentication: one state for all who come from this machine");
+                };
+                gateway.serve_http(address, bound).await
+            } else {
+                let (reader, writer) = rmcp::transport::stdio_pipes();
+                gateway.serve(reader, writer).await;
+                Ok(())
             }
         };
         tokio::select! {

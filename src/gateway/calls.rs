@@ -2,7 +2,7 @@
 
 use super::answer::{self, error_result, not_offered};
 use super::core::Core;
-use super::decide::{Door, Permit, type_name};
+use super::decide::{Door, Permit, outgoing, type_name};
 use super::front::Client;
 use super::rounds::{Round, Step};
 use super::servers::{Phase, Server};
@@ -54,8 +54,7 @@ impl Core {
                 return Ok(error_result(code.as_str(), &why));
             }
             let why = match self.table().withheld(&name) {
-                Some(Some(code)) => format!("the tool is withheld ({code})"),
-                Some(None) => "the server has this tool, but it is not declared".to_owned(),
+                Some(why) => format!("the tool is withheld: {why}"),
                 None => "there is no such tool".to_owned(),
             };
             let key = asked.client.key();
@@ -130,10 +129,10 @@ impl Core {
             Phase::Starting => {
                 Some((Refusal::ServerTimedOut, format!("the server `{name}` is still starting; try again later")))
             }
-            Phase::Down(_) => {
+            Phase::Down => {
                 Some((Refusal::TransportFailure, format!("the server `{name}` is down; nothing was sent to it")))
             }
-            Phase::Up(_) | Phase::Refused(..) => None,
+            Phase::Up(_) | Phase::Refused(_) => None,
         }
     }
 
@@ -149,10 +148,10 @@ impl Core {
         match phase {
             Ok(Ok(phase)) => match &*phase {
                 Phase::Up(link) => Ok(Arc::clone(link)),
-                Phase::Down(_) | Phase::Starting => {
+                Phase::Down | Phase::Starting => {
                     Err((Refusal::TransportFailure, format!("the server `{name}` is down; nothing was sent to it")))
                 }
-                Phase::Refused(code, _) => {
+                Phase::Refused(code) => {
                     Err((*code, format!("the server `{name}` is refused by the gateway; nothing was sent to it")))
                 }
             },
@@ -182,7 +181,7 @@ impl Core {
             let text = format!("the answer of `{}` cannot be used: {why}", target.server);
             return Ok(error_result(Refusal::ProtocolFailure.as_str(), &text));
         }
-        let out = self.outgoing(door.server, &json);
+        let out = outgoing(door.server, &json);
         let outcome = Outcome::Answer(Answer::Result(&json));
         self.returned(door, permit, outcome, out.code, out.filtered, latency)?;
         let frames = out.code.is_none() && door.server.config.trust.as_ref().is_some_and(|trust| trust.frame);
@@ -243,10 +242,9 @@ pub(super) fn told(failure: &Failure, server: &Server) -> (Refusal, String) {
     match failure {
         Failure::Answer(_) => (Refusal::ToolCallFailed, format!("the server `{name}` answered with an error")),
         // The reader's own words: they hold nothing of the answer.
-        Failure::Unreadable(why) => (
-            Refusal::ProtocolFailure,
-            format!("server `{name}`: {why}; the call may have been carried out"),
-        ),
+        Failure::Unreadable(why) => {
+            (Refusal::ProtocolFailure, format!("server `{name}`: {why}; the call may have been carried out"))
+        }
         Failure::Timeout(after) => (
             Refusal::ServerTimedOut,
             format!(

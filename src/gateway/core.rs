@@ -206,6 +206,7 @@ impl Core {
     }
 
     /// Records a call that no policy has seen.
+    #[expect(clippy::too_many_arguments, reason = "the members of one record")]
     pub(super) fn refused(
         &self,
         key: Key<'_>,
@@ -240,7 +241,7 @@ impl Core {
 
     pub(super) fn server_refused(&self, server: &Server, code: Refusal, why: &str) {
         self.server_note(server, Level::Error, "refused", Some(code), why);
-        server.set(Phase::Refused(code, why.to_owned()));
+        server.set(Phase::Refused(code));
         self.failed.send_replace(Some(why.to_owned()));
         self.rebuild();
     }

@@ -146,23 +146,6 @@ impl Core {
         }
     }
 
-    /// Cap and filter.
-    pub(super) fn outgoing(&self, server: &Server, result: &Json) -> Outgoing {
-        let Some(trust) = &server.config.trust else {
-            return withheld(Refusal::ServerNotTrusted, "nothing is trusted");
-        };
-        if let Err(large) = cap::check(result, trust.max_result_bytes, trust.max_blob_bytes) {
-            let text = format!("the answer of the server `{}` is refused: {large}", server.name());
-            return withheld(Refusal::ResultTooLarge, &text);
-        }
-        if server.filters.is_empty() {
-            return Outgoing::default();
-        }
-        let (json, counts) = Filters::new(&server.filters).result(result.clone());
-        let filtered = counts.iter().any(|count| *count > 0);
-        Outgoing { value: filtered.then(|| Value::from(json)), code: None, filtered }
-    }
-
     /// A server's JSON-RPC error, observed and recorded: code and data kept, the message filtered and, for
     /// a tool by its own name, framed.
     pub(super) fn error_answer(
@@ -178,7 +161,7 @@ impl Core {
         let mut code = None;
         let mut error = error;
         if let Some(trust) = &door.server.config.trust {
-            let out = self.outgoing(door.server, &whole);
+            let out = outgoing(door.server, &whole);
             if out.code.is_some() {
                 code = out.code;
                 let text = format!("the error of the server `{}` is too large and withheld", door.server.name());
@@ -201,6 +184,23 @@ impl Core {
             Err(ours) => ours,
         }
     }
+}
+
+/// What goes to the client of a result, capped and filtered.
+pub(super) fn outgoing(server: &Server, result: &Json) -> Outgoing {
+    let Some(trust) = &server.config.trust else {
+        return withheld(Refusal::ServerNotTrusted, "nothing is trusted");
+    };
+    if let Err(large) = cap::check(result, trust.max_result_bytes, trust.max_blob_bytes) {
+        let text = format!("the answer of the server `{}` is refused: {large}", server.name());
+        return withheld(Refusal::ResultTooLarge, &text);
+    }
+    if server.filters.is_empty() {
+        return Outgoing::default();
+    }
+    let (json, counts) = Filters::new(&server.filters).result(result.clone());
+    let filtered = counts.iter().any(|count| *count > 0);
+    Outgoing { value: filtered.then(|| Value::from(json)), code: None, filtered }
 }
 
 fn withheld(code: Refusal, text: &str) -> Outgoing {

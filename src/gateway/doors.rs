@@ -4,7 +4,7 @@
 use super::answer;
 use super::calls::{Asked, cancelled, stopping, told};
 use super::core::Core;
-use super::decide::Door;
+use super::decide::{Door, outgoing};
 use super::front::Client;
 use super::servers::Server;
 use super::upstream::{Failure, Terms};
@@ -84,7 +84,9 @@ impl Core {
                     return Err(self.unowned(&asked, "completion/complete", &name, "there is no such prompt"));
                 };
                 let mut reference = reference;
-                reference["name"] = Value::String(own);
+                if let Some(name) = reference.get_mut("name") {
+                    *name = Value::String(own);
+                }
                 (server, reference)
             }
             "ref/resource" => {
@@ -132,7 +134,7 @@ impl Core {
         match answer {
             Ok(result) => {
                 let whole = Json::from(&result);
-                let out = self.outgoing(server, &whole);
+                let out = outgoing(server, &whole);
                 let outcome = Outcome::Answer(Answer::Result(&whole));
                 self.returned(&door, &permit, outcome, out.code, out.filtered, latency)?;
                 match out.code {
@@ -213,8 +215,7 @@ impl Core {
                 let params = Map::from_iter([("uri".to_owned(), Value::String(uri.to_owned()))]);
                 let limits = &server.config.limits;
                 let never = CancellationToken::new();
-                let terms =
-                    Terms { timeout: limits.timeout, max_time: limits.timeout, cancel: &never, waiting: None };
+                let terms = Terms { timeout: limits.timeout, max_time: limits.timeout, cancel: &never, waiting: None };
                 // A server that cannot be subscribed to says nothing, which is what the client will hear.
                 let _ = link.ask("resources/subscribe", params, terms).await;
             }

@@ -84,7 +84,7 @@ mod tests {
         let whole = |text: &str| Line::Whole(text.as_bytes().to_vec());
         assert_eq!(all(b"a\n\nbc\r\nhalf", 3).await, [whole("a"), whole(""), whole("bc\r")]);
         assert_eq!(all(b"abcd\nx\n", 3).await, [Line::TooLong(b"abcd".to_vec()), whole("x")]);
-        let endless = [b'x'; 300_000];
+        let endless = vec![b'x'; 300_000];
         let found = all(&endless, 100_000).await;
         let [Line::TooLong(head)] = found.as_slice() else { panic!("{found:?}") };
         assert_eq!(head.len(), HEAD);

@@ -12,6 +12,7 @@ use rmcp::RoleServer;
 use rmcp::model::RequestId;
 use rmcp::service::Peer;
 use std::collections::BTreeSet;
+use std::fmt::Write;
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -65,10 +66,10 @@ pub(super) struct Server {
 pub(super) enum Phase {
     Starting,
     Up(Arc<Link>),
-    /// Why; another attempt follows.
-    Down(String),
-    /// Why; no attempt follows.
-    Refused(Refusal, String),
+    /// Another attempt follows.
+    Down,
+    /// No attempt follows.
+    Refused(Refusal),
 }
 
 /// A call in flight, for the requests that its server makes meanwhile.
@@ -150,7 +151,7 @@ impl Server {
         let settled = phases.wait_for(|phase| match phase {
             Phase::Up(up) => !Arc::ptr_eq(up, link),
             Phase::Starting => false,
-            Phase::Down(_) | Phase::Refused(..) => true,
+            Phase::Down | Phase::Refused(_) => true,
         });
         let _ = tokio::time::timeout(limit, settled).await;
     }
@@ -168,7 +169,8 @@ impl Server {
     /// Watches a resource, or no longer. All clients share the one watch.
     pub(super) fn watch_resource(&self, uri: &str, on: bool) {
         let mut watched = locked(&self.watched);
-        let changed = if on { watched.len() < MOST_WATCHED && watched.insert(uri.to_owned()) } else { watched.remove(uri) };
+        let changed =
+            if on { watched.len() < MOST_WATCHED && watched.insert(uri.to_owned()) } else { watched.remove(uri) };
         if changed {
             self.rewatch.notify_one();
         }
@@ -179,7 +181,13 @@ impl Server {
         locked(&self.open).iter().filter_map(|open| open.log.clone()).collect()
     }
 
-    pub(super) fn begin(&self, client: Arc<Client>, id: RequestId, log: Option<Logger>, asks: Option<mpsc::Sender<Ask>>) -> Arc<Open> {
+    pub(super) fn begin(
+        &self,
+        client: Arc<Client>,
+        id: RequestId,
+        log: Option<Logger>,
+        asks: Option<mpsc::Sender<Ask>>,
+    ) -> Arc<Open> {
         let open = Arc::new(Open { client, id, log, waiting: AtomicUsize::new(0), asks });
         locked(&self.open).push(Arc::clone(&open));
         open
@@ -247,7 +255,7 @@ pub(super) async fn supervise(core: Arc<Core>, server: Arc<Server>) {
         }
         let why = core.mask(&why).into_owned();
         if !renewed {
-            server.set(Phase::Down(why.clone()));
+            server.set(Phase::Down);
             core.server_down(&server, &why, attempts == 0);
         }
         let wait = if renewed {
@@ -386,10 +394,10 @@ fn publish(core: &Arc<Core>, server: &Arc<Server>, link: &Arc<Link>, listing: &L
         let (tools, resources, prompts) = counts;
         let mut text = format!("up, protocol {}, {tools} tools", link.version);
         if resources > 0 {
-            text.push_str(&format!(", {resources} resources"));
+            let _ = write!(text, ", {resources} resources");
         }
         if prompts > 0 {
-            text.push_str(&format!(", {prompts} prompts"));
+            let _ = write!(text, ", {prompts} prompts");
         }
         core.server_note(server, Level::Info, "up", None, &text);
     }

@@ -1,7 +1,7 @@
 //! What clients see of all servers together, and where each name leads.
 
 use super::admit::Admitted;
-use crate::boundary::{Mirrors, Names, Offer, Refusal, ResourceOffer, Resources, Route, Target};
+use crate::boundary::{Mirrors, Names, Offer, ResourceOffer, Resources, Route, Target};
 use crate::config::Expose;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -21,7 +21,8 @@ pub(super) struct Table {
     prompt_names: Names,
     resource_routes: Resources,
     mirrors: BTreeMap<Target, Mirrors>,
-    withheld: BTreeMap<String, Option<Refusal>>,
+    /// Why a full name is known and not offered.
+    withheld: BTreeMap<String, String>,
     pub(super) tools: Vec<Value>,
     pub(super) prompts: Vec<Value>,
     pub(super) resources: Vec<Value>,
@@ -81,7 +82,7 @@ impl Table {
         let templates = part.admitted.templates.iter().filter(|item| owned(routes, item, "uriTemplate"));
         self.templates.extend(templates.cloned());
         for (name, withheld) in &part.admitted.withheld {
-            self.withheld.insert(format!("{}__{name}", part.server), withheld.code);
+            self.withheld.insert(format!("{}__{name}", part.server), withheld.why.clone());
         }
     }
 
@@ -140,8 +141,8 @@ impl Table {
     }
 
     /// Why a full name is not offered, if it is known at all: for the audit alone.
-    pub(super) fn withheld(&self, full: &str) -> Option<Option<Refusal>> {
-        self.withheld.get(full).copied()
+    pub(super) fn withheld(&self, full: &str) -> Option<&str> {
+        self.withheld.get(full).map(String::as_str)
     }
 
     /// Whether clients see the same lists: tools, prompts, resources.

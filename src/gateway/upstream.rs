@@ -13,7 +13,7 @@ mod progress;
 
 pub(crate) use client::{Host, Nobody};
 pub(crate) use events::{Note, Shared};
-pub(crate) use link::{ConnectError, Failure, Link, Opened, Running, Terms};
+pub(crate) use link::{Failure, Link, Opened, Running, Terms};
 pub(crate) use list::{Listing, list};
 
 use rmcp::model::ErrorData;

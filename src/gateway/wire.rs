@@ -27,8 +27,13 @@ pub(super) struct Refused {
 }
 
 impl Refused {
-    fn new(id: Option<RequestId>, code: ErrorCode, message: impl Into<String>) -> Self {
-        Self { id, answer: true, error: ErrorData::new(code, message.into(), None) }
+    fn new(id: Option<RequestId>, code: ErrorCode, message: impl Into<String>) -> Box<Self> {
+        Box::new(Self { id, answer: true, error: ErrorData::new(code, message.into(), None) })
+    }
+
+    /// The same for what is owed no answer.
+    fn silent(code: ErrorCode, message: impl Into<String>) -> Box<Self> {
+        Box::new(Self { id: None, answer: false, error: ErrorData::new(code, message.into(), None) })
     }
 }
 
@@ -38,7 +43,7 @@ pub(super) struct Arguments(pub(super) Arc<Json>);
 
 /// A message of the client. The text must have one meaning only: duplicate keys, lone surrogates,
 /// numbers beyond a float and invalid UTF-8 are refused.
-pub(super) fn from_client(text: &[u8]) -> Result<ClientJsonRpcMessage, Refused> {
+pub(super) fn from_client(text: &[u8]) -> Result<ClientJsonRpcMessage, Box<Refused>> {
     let json = json::parse(text).map_err(|malformed| {
         let id = ident::find(text).and_then(|id| identifier(&id));
         Refused::new(id, ErrorCode::PARSE_ERROR, format!("the message is refused: {malformed}"))
@@ -58,7 +63,7 @@ pub(super) fn from_client(text: &[u8]) -> Result<ClientJsonRpcMessage, Refused> 
     Ok(message)
 }
 
-fn client_message(mut message: Map<String, Value>) -> Result<ClientJsonRpcMessage, Refused> {
+fn client_message(mut message: Map<String, Value>) -> Result<ClientJsonRpcMessage, Box<Refused>> {
     let id = message.get("id").map(identifier);
     let known = id.clone().flatten();
     let invalid = |what: &str| Refused::new(known.clone(), ErrorCode::INVALID_REQUEST, what);
@@ -77,7 +82,7 @@ fn client_message(mut message: Map<String, Value>) -> Result<ClientJsonRpcMessag
     match id {
         None => client_notification(&method, params, meta)
             .map(ClientJsonRpcMessage::notification)
-            .map_err(|what| Refused { answer: false, ..Refused::new(None, ErrorCode::INVALID_PARAMS, what) }),
+            .map_err(|what| Refused::silent(ErrorCode::INVALID_PARAMS, what)),
         Some(None) => Err(invalid("`id` is neither a string nor an integer")),
         Some(Some(id)) => client_request(&method, params, meta)
             .map(|request| ClientJsonRpcMessage::request(request, id.clone()))
@@ -104,7 +109,7 @@ fn client_request(
             ClientRequest::DiscoverRequest(request)
         }
         "ping" => {
-            let mut request = PingRequest { method: Default::default(), extensions: Default::default() };
+            let mut request = PingRequest::default();
             request.extensions.insert(meta);
             ClientRequest::PingRequest(request)
         }
@@ -122,10 +127,7 @@ fn client_notification(
     meta: Option<Map<String, Value>>,
 ) -> Result<ClientNotification, String> {
     Ok(match method {
-        "notifications/initialized" => ClientNotification::InitializedNotification(InitializedNotification {
-            method: Default::default(),
-            extensions: Default::default(),
-        }),
+        "notifications/initialized" => ClientNotification::InitializedNotification(InitializedNotification::default()),
         "notifications/cancelled" => {
             ClientNotification::CancelledNotification(typed::<CancelledNotification>(method, params)?)
         }
@@ -139,8 +141,11 @@ fn client_notification(
     })
 }
 
-fn client_response(mut message: Map<String, Value>, id: Option<RequestId>) -> Result<ClientJsonRpcMessage, Refused> {
-    let unasked = |what| Refused { answer: false, ..Refused::new(None, ErrorCode::INVALID_REQUEST, what) };
+fn client_response(
+    mut message: Map<String, Value>,
+    id: Option<RequestId>,
+) -> Result<ClientJsonRpcMessage, Box<Refused>> {
+    let unasked = |what: &str| Refused::silent(ErrorCode::INVALID_REQUEST, what);
     if let Some(result) = message.remove("result") {
         let id = id.ok_or_else(|| unasked("a response without a usable `id`"))?;
         return Ok(ClientJsonRpcMessage::response(ClientResult::CustomResult(CustomResult(result)), id));
@@ -185,7 +190,7 @@ pub(super) fn from_server(
         let meta = take_meta(&mut params)?;
         return if message.contains_key("id") {
             let request = if method == "ping" {
-                ServerRequest::PingRequest(PingRequest { method: Default::default(), extensions: Default::default() })
+                ServerRequest::PingRequest(PingRequest::default())
             } else {
                 let mut request = CustomRequest::new(method, params);
                 request.extensions.insert(meta.map(request_meta).unwrap_or_default());

@@ -41,7 +41,9 @@ fn a_late_server_joins_and_a_dead_one_is_named() {
     assert_eq!(gateway.tools(), ["well__say"]);
     assert!(began.elapsed() < Duration::from_millis(2500), "{:?}", began.elapsed());
     gateway.seen.clear();
-    for (tool, refusal, word) in [("late__say", "server_timed_out", "starting"), ("dead__say", "transport_failure", "down")] {
+    for (tool, refusal, word) in
+        [("late__say", "server_timed_out", "starting"), ("dead__say", "transport_failure", "down")]
+    {
         let answer = gateway.call(tool, json!({ "say": "x" }));
         assert_eq!(code(&answer), refusal, "{answer}");
         assert!(text(&answer).contains(word), "{answer}");
@@ -120,7 +122,8 @@ fn at_the_end_of_the_input_answers_that_come_soon_are_written() {
 /// A server whose wrapper and itself go on after everything but KILL, with a child of its own.
 fn stubborn(setup: Setup) -> Setup {
     let mut setup = setup.server("s", json!({ "stubborn": true }));
-    let mut args = vec![json!("-c"), json!("trap '' TERM; sleep 60 & \"$@\" & wait; wait"), json!("sh"), json!("python3")];
+    let mut args =
+        vec![json!("-c"), json!("trap '' TERM; sleep 60 & \"$@\" & wait; wait"), json!("sh"), json!("python3")];
     args.extend(setup.config["servers"]["s"]["args"].as_array().unwrap().clone());
     setup.config["servers"]["s"]["command"] = json!("/bin/sh");
     // A background job of a shell has no input but what is given to it.

@@ -107,7 +107,9 @@ fn old(task: &Task<'_>, printer: &mut Printer) -> Result<Old, ToolError> {
 /// What the server lists and no gateway offers.
 fn withheld(seen: &Seen) -> impl Iterator<Item = String> {
     let findings = seen.tools.findings.iter().chain(&seen.prompts.findings);
-    findings.filter(|finding| finding.withheld).map(|finding| format!("{}: {}", finding.subject, finding.reasons.join("; ")))
+    findings
+        .filter(|finding| finding.withheld)
+        .map(|finding| format!("{}: {}", finding.subject, finding.reasons.join("; ")))
 }
 
 /// A lock is made to be shared, so it must not hold what a server echoes of its own secrets.

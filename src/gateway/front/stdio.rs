@@ -61,7 +61,7 @@ where
         }
         match wire::from_client(line) {
             Ok(message) => self.admit(message),
-            Err(refused) => self.refuse(refused),
+            Err(refused) => self.refuse(*refused),
         }
     }
 

@@ -22,7 +22,10 @@ pub(crate) fn channel() -> (Wanted, mpsc::Receiver<Value>) {
 
 /// Who waits for which token on one link.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Routes(Arc<Mutex<HashMap<RequestId, (Value, mpsc::Sender<Value>)>>>);
+pub(super) struct Routes(Arc<Mutex<Open>>);
+
+/// The token and the receiver of each request.
+type Open = HashMap<RequestId, (Value, mpsc::Sender<Value>)>;
 
 impl Routes {
     /// `token` is the one that goes out with request `id`.
@@ -48,7 +51,7 @@ impl Routes {
         }
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<RequestId, (Value, mpsc::Sender<Value>)>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Open> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -62,8 +62,8 @@ impl Fault {
     }
 }
 
-impl From<Refused> for Fault {
-    fn from(refused: Refused) -> Self {
+impl From<Box<Refused>> for Fault {
+    fn from(refused: Box<Refused>) -> Self {
         Self::bad(refused.id, refused.error)
     }
 }
