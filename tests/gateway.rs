@@ -13,17 +13,17 @@
 
 #[path = "gateway/calls.rs"]
 mod calls;
-#[path = "gateway/client.rs"]
-mod client;
-#[path = "gateway/lists.rs"]
-mod lists;
-#[path = "gateway/doors.rs"]
-mod doors;
-#[path = "gateway/odd.rs"]
-mod odd;
 #[path = "gateway/chaos.rs"]
 mod chaos;
+#[path = "gateway/client.rs"]
+mod client;
+#[path = "gateway/doors.rs"]
+mod doors;
 #[path = "gateway/ends.rs"]
 mod ends;
+#[path = "gateway/lists.rs"]
+mod lists;
+#[path = "gateway/odd.rs"]
+mod odd;
 #[path = "gateway/user.rs"]
 mod user;

@@ -188,8 +188,7 @@ impl Drop for Gateway {
 
 impl Gateway {
     pub(crate) fn start(mut command: Command) -> Self {
-        let mut child =
-            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut stdout = BufReader::new(child.stdout.take().unwrap());
         let (sender, lines) = channel();
         std::thread::spawn(move || {
@@ -299,7 +298,11 @@ impl Gateway {
 
     /// The messages of this method that have come.
     pub(crate) fn notes(&self, method: &str) -> Vec<Value> {
-        self.seen.iter().filter(|message| message.json["method"] == method).map(|message| message.json.clone()).collect()
+        self.seen
+            .iter()
+            .filter(|message| message.json["method"] == method)
+            .map(|message| message.json.clone())
+            .collect()
     }
 
     /// Takes in what is on its way: the answer to a request comes after it.

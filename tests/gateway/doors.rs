@@ -24,8 +24,14 @@ fn every_door() -> Vec<(&'static str, Value)> {
         ("resources/subscribe", json!({ "uri": SECRET })),
         ("resources/unsubscribe", json!({ "uri": SECRET })),
         ("prompts/get", json!({ "name": "s__p", "arguments": { "a": "b" } })),
-        ("completion/complete", json!({ "ref": { "type": "ref/prompt", "name": "s__p" }, "argument": { "name": "a", "value": "" } })),
-        ("completion/complete", json!({ "ref": { "type": "ref/resource", "uri": "file:///t/{name}" }, "argument": { "name": "name", "value": "" } })),
+        (
+            "completion/complete",
+            json!({ "ref": { "type": "ref/prompt", "name": "s__p" }, "argument": { "name": "a", "value": "" } }),
+        ),
+        (
+            "completion/complete",
+            json!({ "ref": { "type": "ref/resource", "uri": "file:///t/{name}" }, "argument": { "name": "name", "value": "" } }),
+        ),
     ]
 }
 
@@ -36,7 +42,11 @@ fn what_nobody_declared_is_not_offered() {
     let setup = setup.server_with("s", full_of_doors(), trust);
     let mut gateway = setup.session();
     assert_eq!(gateway.tools(), ["s__say"]);
-    for (method, key) in [("resources/list", "resources"), ("resources/templates/list", "resourceTemplates"), ("prompts/list", "prompts")] {
+    for (method, key) in [
+        ("resources/list", "resources"),
+        ("resources/templates/list", "resourceTemplates"),
+        ("prompts/list", "prompts"),
+    ] {
         assert_eq!(gateway.request(method, json!({}))["result"][key], json!([]), "{method}");
     }
     for (method, params) in every_door() {
@@ -44,7 +54,15 @@ fn what_nobody_declared_is_not_offered() {
         assert_eq!(code(&answer), "tool_denied", "{method}: {answer}");
         assert!(setup.got("s", method).is_empty(), "{method}");
     }
-    for method in ["sampling/createMessage", "roots/list", "elicitation/create", "tasks/list", "vendor/x", "resources/nope", "tools/call/"] {
+    for method in [
+        "sampling/createMessage",
+        "roots/list",
+        "elicitation/create",
+        "tasks/list",
+        "vendor/x",
+        "resources/nope",
+        "tools/call/",
+    ] {
         assert_eq!(gateway.request(method, json!({}))["error"]["code"], -32601, "{method}");
     }
     for tool in ["s__ask", "s__@read_resource", "s__@get_prompt", "ask", "@read_resource"] {
@@ -211,14 +229,16 @@ actions: [{name: counts, match: s__ask, effect: {calls: calls + 1}}]
             params["arguments"] = arguments;
             assert_eq!(gateway.request("tools/call", params)["error"]["code"], -32602);
         }
-        let answer = gateway.request("tools/call", params(json!({ "requestState": state, "inputResponses": responses })));
+        let answer =
+            gateway.request("tools/call", params(json!({ "requestState": state, "inputResponses": responses })));
         assert!(text(&answer).contains("accept"), "{answer}");
         assert_eq!(answer["result"]["resultType"], "complete");
         if era == "modern" {
             assert!(text(&answer).contains("of the server"), "the server has its own state back: {answer}");
         }
         // Used up.
-        let again = gateway.request("tools/call", params(json!({ "requestState": state, "inputResponses": responses })));
+        let again =
+            gateway.request("tools/call", params(json!({ "requestState": state, "inputResponses": responses })));
         assert_eq!(again["error"]["code"], -32602);
         // The rounds were one call: there is one more.
         assert_eq!(gateway.request("tools/call", params(json!({})))["result"]["resultType"], "input_required");

@@ -80,7 +80,11 @@ fn a_server_without_trust_is_refused_before_anything_is_sent() {
     let Some(setup) = Setup::new("untrusted") else { return };
     let setup = setup
         .server_with("s", json!({ "logged": true }), json!({ "trust": null }))
-        .server_with("none", json!({ "logged": true }), json!({ "trust": { "tools": [], "resources": false, "prompts": [] } }))
+        .server_with(
+            "none",
+            json!({ "logged": true }),
+            json!({ "trust": { "tools": [], "resources": false, "prompts": [] } }),
+        )
         .server("well", json!({ "tools": ["say"] }));
     let mut gateway = setup.session();
     assert_eq!(gateway.tools(), ["well__say"]);
@@ -122,10 +126,15 @@ fn secrets_of_the_configuration_are_masked_wherever_a_server_says_them() {
     assert!(line.contains("args ***"), "{line}");
     // What the client itself has sent is not the configuration's.
     let own = format!("dying with {SECRET}");
-    let said: Vec<&str> = end.stderr.lines().filter(|line| line.contains(SECRET) && !line.contains(&format!("\"say\"=\"{own}\""))).collect();
+    let said: Vec<&str> = end
+        .stderr
+        .lines()
+        .filter(|line| line.contains(SECRET) && !line.contains(&format!("\"say\"=\"{own}\"")))
+        .collect();
     assert!(said.is_empty(), "{said:?}");
     let log = std::fs::read_to_string(&audit).unwrap();
-    let said: Vec<&str> = log.lines().filter(|line| line.contains(SECRET) && !line.contains(&format!("\"say\":\"{own}\""))).collect();
+    let said: Vec<&str> =
+        log.lines().filter(|line| line.contains(SECRET) && !line.contains(&format!("\"say\":\"{own}\""))).collect();
     assert!(said.is_empty(), "{said:?}");
 }
 
@@ -193,7 +202,11 @@ actions:
             assert_eq!(text.contains("visible"), mode != "none", "{mode}, {name}: {text}");
         }
         let state = |line: &&str| line.contains("DENY") || line.contains("[reads]");
-        assert_eq!(told.lines().filter(state).any(|line| line.contains(&format!("last='{SECRET}'"))), in_log, "{mode}: {told}");
+        assert_eq!(
+            told.lines().filter(state).any(|line| line.contains(&format!("last='{SECRET}'"))),
+            in_log,
+            "{mode}: {told}"
+        );
     }
 }
 
@@ -276,7 +289,8 @@ actions:
     // In rounds, through servers of both eras.
     for tool in ["s__ask", "m__ask"] {
         let params = |more: Value| {
-            let arguments = json!({ "method": "elicitation/create", "params": { "message": "?", "requestedSchema": {} } });
+            let arguments =
+                json!({ "method": "elicitation/create", "params": { "message": "?", "requestedSchema": {} } });
             let mut params = json!({ "name": tool, "arguments": arguments });
             params.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
             modern(params, json!({ "elicitation": {} }))
@@ -286,7 +300,8 @@ actions:
         let key = asked["result"]["inputRequests"].as_object().unwrap().keys().next().unwrap().clone();
         let responses = json!({ key: { "action": "decline" } });
         let state = &asked["result"]["requestState"];
-        let answer = gateway.request("tools/call", params(json!({ "requestState": state, "inputResponses": responses })));
+        let answer =
+            gateway.request("tools/call", params(json!({ "requestState": state, "inputResponses": responses })));
         assert_eq!(answer["result"]["resultType"], "complete", "{answer}");
     }
     gateway.call("s__crash", json!({}));
