@@ -7,6 +7,7 @@
     clippy::panic,
     clippy::indexing_slicing,
     clippy::string_slice,
+    clippy::needless_pass_by_value,
     reason = "a test fails by panicking"
 )]
 
@@ -136,7 +137,7 @@ impl Sent {
         self
     }
 
-    fn as_method(mut self, method: &'static str) -> Self {
+    fn using(mut self, method: &'static str) -> Self {
         self.method = method;
         self
     }
@@ -285,11 +286,11 @@ impl Session {
     }
 
     fn get(&self) -> Sent {
-        self.post(&Value::Null).as_method("GET").with("Accept", "text/event-stream").bodiless()
+        self.post(&Value::Null).using("GET").with("Accept", "text/event-stream").bodiless()
     }
 
     fn delete(&self) -> Sent {
-        self.get().as_method("DELETE")
+        self.get().using("DELETE")
     }
 }
 
@@ -389,8 +390,8 @@ fn each_request_has_its_status_and_its_error() {
         ("GET of anything but a stream", session.get().with("Accept", "application/json"), 406, -32600),
         ("DELETE of an unknown session", session.delete().with("Mcp-Session-Id", "00000000"), 404, -32600),
         ("DELETE in the era without sessions", session.delete().with("MCP-Protocol-Version", MODERN), 405, -32600),
-        ("another HTTP method", list().as_method("PUT"), 405, -32600),
-        ("a preflight", list().as_method("OPTIONS"), 405, -32600),
+        ("another HTTP method", list().using("PUT"), 405, -32600),
+        ("a preflight", list().using("OPTIONS"), 405, -32600),
         ("another path", list().at("/mcp/"), 404, -32600),
         ("a foreign Host", list().with("Host", "gateway.example"), 403, -32600),
         ("no Host", list().without("Host"), 403, -32600),
@@ -418,7 +419,7 @@ fn each_request_has_its_status_and_its_error() {
     let (_, discovered) = alone("server/discover", json!({}), &json!(1)).ask();
     assert_eq!(message["error"]["data"]["requested"], "2099-01-01");
     assert_eq!(message["error"]["data"]["supported"], discovered["result"]["supportedVersions"]);
-    assert_eq!(list().as_method("PUT").open().header("allow"), Some("GET, POST, DELETE"));
+    assert_eq!(list().using("PUT").open().header("allow"), Some("GET, POST, DELETE"));
 }
 
 #[test]
