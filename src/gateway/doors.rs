@@ -84,7 +84,9 @@ impl Core {
                     return Err(self.unowned(&asked, "completion/complete", &name, "there is no such prompt"));
                 };
                 let mut reference = reference;
-                reference["name"] = Value::String(own);
+                if let Some(name) = reference.get_mut("name") {
+                    *name = Value::String(own);
+                }
                 (server, reference)
             }
             "ref/resource" => {
