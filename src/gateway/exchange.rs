@@ -169,7 +169,6 @@ impl Trip {
         let limits = &self.server.config.limits;
         let stop = self.cancel.child_token();
         let _guard = stop.clone().drop_guard();
-        let ended = self.client.gone.clone();
         let terms =
             Terms { timeout: limits.timeout, max_time: limits.max_time, cancel: &stop, waiting: Some(&open.waiting) };
         let progress = self.progress.as_ref().map(|(token, peer)| {
@@ -184,10 +183,16 @@ impl Trip {
             }
         });
         let meta = (!self.meta.is_empty()).then(|| self.meta.clone());
+        let request = link.request(self.method, params, meta, terms, progress);
+        tokio::pin!(request);
         tokio::select! {
             biased;
-            answer = link.request(self.method, params, meta, terms, progress) => answer,
-            () = ended.cancelled() => Err(Failure::Cancelled),
+            answer = &mut request => answer,
+            () = self.client.gone.cancelled() => {
+                // The server is told that nobody waits any more.
+                stop.cancel();
+                request.await
+            }
         }
     }
 

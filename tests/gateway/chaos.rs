@@ -53,8 +53,9 @@ fn a_mad_server_hurts_itself_alone() {
     }
     assert_eq!(code(&endless), "server_timed_out", "{endless}");
     assert_eq!(text(&gateway.call("good__say", json!({ "say": "still" }))), "still");
+    // Twice the longest line, and what is left of a debug build.
     let peak = gateway.memory("VmHWM:") / 1024;
-    assert!(peak < 160, "{peak} MiB");
+    assert!(peak < 90, "{peak} MiB");
     let end = gateway.close();
     assert_eq!((end.code, end.left.len()), (Some(0), 0), "{}", end.stderr);
     assert!(end.stderr.contains("last words"), "{}", end.stderr);

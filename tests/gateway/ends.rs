@@ -41,6 +41,7 @@ fn a_late_server_joins_and_a_dead_one_is_named() {
     assert_eq!(gateway.tools(), ["well__say"]);
     assert!(began.elapsed() < Duration::from_millis(2500), "{:?}", began.elapsed());
     gateway.seen.clear();
+    gateway.told("dead down");
     for (tool, refusal, word) in
         [("late__say", "server_timed_out", "starting"), ("dead__say", "transport_failure", "down")]
     {
@@ -107,16 +108,22 @@ fn a_dead_server_is_started_again_and_its_calls_are_not_made_twice() {
 #[test]
 fn at_the_end_of_the_input_answers_that_come_soon_are_written() {
     let Some(setup) = Setup::new("eof") else { return };
-    let mut gateway = setup.server("s", json!({ "logged": true })).session();
+    let setup = setup.server("s", json!({ "logged": true }));
+    let mut gateway = setup.session();
     gateway.tools();
     let soon = gateway.begin_call("s__slow", json!({ "ms": 400 }));
     let never = gateway.begin_call("s__hang", json!({}));
     gateway.hang_up();
     assert_eq!(text(&gateway.wait(&soon).json), "slow");
-    let _ = never;
     let End { code, left, took, stderr } = gateway.ended();
     assert_eq!((code, left.len()), (Some(0), 0), "{stderr}");
     assert!(took < Duration::from_millis(3500), "{took:?}");
+    // The other one is cancelled, under the name it has there.
+    assert!(never.is_number());
+    let hang = setup.got("s", "tools/call").into_iter().find(|call| call["params"]["name"] == "hang").unwrap();
+    let cancelled = setup.got("s", "notifications/cancelled");
+    assert_eq!(cancelled.len(), 1, "{cancelled:?}");
+    assert_eq!(cancelled[0]["params"]["requestId"], hang["id"]);
 }
 
 /// A server whose wrapper and itself go on after everything but KILL, with a child of its own.

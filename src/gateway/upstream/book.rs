@@ -10,20 +10,31 @@ use rmcp::model::{
     RequestMetaObject, ServerJsonRpcMessage, ServerNotification,
 };
 use serde_json::Value;
-use std::collections::HashSet;
+use std::collections::{HashSet, VecDeque};
 
 #[derive(Debug)]
 pub(super) struct Book {
     /// Requests of the handshake, whose answers rmcp reads.
     handshake: HashSet<RequestId>,
     open: HashSet<RequestId>,
+    /// Requests that were cancelled, the newest last: an answer that crosses the cancellation is no noise.
+    given_up: VecDeque<RequestId>,
     routes: Routes,
     events: Events,
 }
 
+/// Cancelled requests that are remembered.
+const GIVEN_UP: usize = 256;
+
 impl Book {
     pub(super) fn new(events: Events) -> Self {
-        Self { handshake: HashSet::new(), open: HashSet::new(), routes: Routes::default(), events }
+        Self {
+            handshake: HashSet::new(),
+            open: HashSet::new(),
+            given_up: VecDeque::new(),
+            routes: Routes::default(),
+            events,
+        }
     }
 
     /// Takes note of a message that goes out, and takes off it what its receiver need not know.
@@ -56,7 +67,7 @@ impl Book {
                 if let ClientNotification::CancelledNotification(cancelled) = &note.notification
                     && let Some(id) = &cancelled.params.request_id
                 {
-                    self.answered(&id.clone());
+                    self.give_up(id);
                 }
             }
             _ => {}
@@ -79,6 +90,10 @@ impl Book {
     /// A message on its way to rmcp; `None` if it goes elsewhere or nowhere.
     pub(super) fn route(&mut self, message: ServerJsonRpcMessage) -> Option<ServerJsonRpcMessage> {
         match &message {
+            ServerJsonRpcMessage::Response(response) if self.given_up.contains(&response.id) => None,
+            ServerJsonRpcMessage::Error(error) if error.id.as_ref().is_some_and(|id| self.given_up.contains(id)) => {
+                None
+            }
             ServerJsonRpcMessage::Response(response) if !self.answered(&response.id.clone()) => {
                 self.noise(b"", "an answer to a request that is not open")
             }
@@ -99,6 +114,15 @@ impl Book {
                 _ => Some(message),
             },
             _ => Some(message),
+        }
+    }
+
+    fn give_up(&mut self, id: &RequestId) {
+        if self.answered(id) {
+            if self.given_up.len() >= GIVEN_UP {
+                self.given_up.pop_front();
+            }
+            self.given_up.push_back(id.clone());
         }
     }
 

@@ -3,6 +3,7 @@
 
 use crate::config::Command as Launch;
 use rustix::process::{Pid, Signal, WaitOptions, kill_process_group};
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,6 +17,9 @@ const TAIL: usize = 4 << 10;
 
 /// And so many of its lines are shown.
 const LAST_LINES: usize = 3;
+
+/// Characters of each of them, from its end.
+const LINE: usize = 500;
 
 /// How long each step of ending a child may take: the end of its input, TERM, KILL.
 const STEP: Duration = Duration::from_secs(1);
@@ -148,7 +152,16 @@ impl Tail {
         let bytes: Vec<u8> = tail.iter().copied().collect();
         let text = String::from_utf8_lossy(&bytes);
         let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-        lines.get(lines.len().saturating_sub(LAST_LINES)..).unwrap_or_default().join(" / ")
+        let last = lines.get(lines.len().saturating_sub(LAST_LINES)..).unwrap_or_default();
+        last.iter().map(|line| end(line)).collect::<Vec<_>>().join(" / ")
+    }
+}
+
+/// The end of a line, where it says why.
+fn end(line: &str) -> Cow<'_, str> {
+    match line.char_indices().nth_back(LINE) {
+        Some((at, _)) => Cow::Owned(format!("…{}", line.get(at..).unwrap_or_default())),
+        None => Cow::Borrowed(line),
     }
 }
 
