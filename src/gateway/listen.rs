@@ -38,7 +38,8 @@ pub(super) async fn listen(link: Arc<Link>, events: Arc<Shared>) {
     while short < TRIES {
         let terms = Terms { timeout: FOR_EVER, max_time: FOR_EVER, cancel: &never, waiting: None };
         let began = Instant::now();
-        if let Err(Failure::Answer(_) | Failure::Closed) = link.ask("subscriptions/listen", params.clone(), terms).await {
+        if let Err(Failure::Answer(_) | Failure::Closed) = link.ask("subscriptions/listen", params.clone(), terms).await
+        {
             return;
         }
         short = if began.elapsed() > WAIT.1 { 0 } else { short + 1 };

@@ -48,19 +48,15 @@ impl Reader {
                 bytes = rest;
                 continue;
             }
-            match memchr::memchr2(b'\n', b'\r', bytes) {
-                Some(end) => {
-                    let (line, rest) = bytes.split_at(end);
-                    self.append(line);
-                    self.after_cr = rest.first() == Some(&b'\r');
-                    self.finish_line();
-                    bytes = rest.get(1..).unwrap_or_default();
-                }
-                None => {
-                    self.append(bytes);
-                    return;
-                }
-            }
+            let Some(end) = memchr::memchr2(b'\n', b'\r', bytes) else {
+                self.append(bytes);
+                return;
+            };
+            let (line, rest) = bytes.split_at(end);
+            self.append(line);
+            self.after_cr = rest.first() == Some(&b'\r');
+            self.finish_line();
+            bytes = rest.get(1..).unwrap_or_default();
         }
     }
 
