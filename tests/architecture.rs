@@ -31,7 +31,8 @@ const LAYERS: &[(&str, u8)] = &[
     ("replay", 7),
     ("report", 7),
     ("embed", 8),
-    ("cli", 8),
+    ("gateway", 8),
+    ("cli", 9),
 ];
 
 /// Crates that only one module may name.
@@ -42,17 +43,19 @@ const OWNED: &[(&str, &[&str])] = &[
     ("z3", &["smt"]),
     ("hifijson", &["json"]),
     ("aho_corasick", &["config", "eval"]),
-    ("regex", &["config"]),
+    ("regex", &["boundary", "config", "gateway"]),
     ("url", &["config"]),
     ("num_bigint", &["ir"]),
     ("codespan_reporting", &["report"]),
     ("quick_junit", &["report"]),
     ("chrono", &["audit"]),
-    ("rustix", &["audit"]),
+    ("rustix", &["audit", "gateway"]),
     ("clap", &["cli"]),
     ("miette", &["cli"]),
     ("base64", &["boundary"]),
-    ("getrandom", &["boundary"]),
+    ("getrandom", &["boundary", "gateway"]),
+    ("rmcp", &["cli", "gateway"]),
+    ("tokio", &["cli", "gateway"]),
     ("similar", &["catalogue"]),
 ];
 

@@ -17,3 +17,13 @@ mod calls;
 mod client;
 #[path = "gateway/lists.rs"]
 mod lists;
+#[path = "gateway/doors.rs"]
+mod doors;
+#[path = "gateway/odd.rs"]
+mod odd;
+#[path = "gateway/chaos.rs"]
+mod chaos;
+#[path = "gateway/ends.rs"]
+mod ends;
+#[path = "gateway/user.rs"]
+mod user;

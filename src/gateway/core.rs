@@ -1,6 +1,6 @@
 //! What all connections share: the servers, the lists, the states, the audit, the clients.
 
-use super::front::Client;
+use super::front::{Client, logged};
 use super::rounds::Rounds;
 use super::servers::{Phase, Server};
 use super::states::{State, States};
@@ -174,6 +174,13 @@ impl Core {
     pub(super) fn pass_on(&self, server: &Server, note: &Note) {
         for client in self.clients() {
             client.pass_on(server, note);
+        }
+        if note.method == "notifications/message" {
+            for logger in server.loggers() {
+                if let Some(note) = logged(server, note, &logger.level) {
+                    tokio::spawn(async move { logger.peer.send_notification(note).await });
+                }
+            }
         }
     }
 

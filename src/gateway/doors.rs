@@ -15,7 +15,7 @@ use crate::json::Json;
 use rmcp::model::{ErrorCode, ErrorData};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
 impl Core {
@@ -31,6 +31,21 @@ impl Core {
         let uri = text(&asked.params, "uri")?;
         let method = if on { "resources/subscribe" } else { "resources/unsubscribe" };
         let server = self.owner(&asked, method, &uri).await?;
+        if let super::servers::Phase::Up(link) = server.phase()
+            && link.modern()
+        {
+            // Such a server is listened to instead, for all clients together.
+            let full = format!("{}__@read_resource", server.name());
+            let arguments = Json::from(&json!({ "uri": uri }));
+            let client = asked.client;
+            let door = Door { client, method, name: &uri, full: &full, server: &server, arguments: &arguments };
+            let permit = self.decide_or_error(&door)?;
+            server.watch_resource(&uri, on);
+            let result = json!({});
+            let whole = Json::from(&result);
+            self.returned(&door, &permit, Outcome::Answer(Answer::Result(&whole)), None, false, Duration::ZERO)?;
+            return Ok(result);
+        }
         let params = Map::from_iter([("uri".to_owned(), Value::String(uri.clone()))]);
         self.through(asked, method, &uri, "@read_resource", &server, json!({ "uri": uri }), params).await
     }
@@ -187,7 +202,24 @@ impl Core {
             let door = Door { client, method, name: text, full: &full, server, arguments: &arguments };
             self.decide(&door).is_ok()
         };
-        uris.iter().filter(may).cloned().collect()
+        let watched: Vec<Value> = uris.iter().filter(may).cloned().collect();
+        for uri in watched.iter().filter_map(Value::as_str) {
+            let Route::Server(name) = table.resource(uri) else { continue };
+            let Some(server) = self.server(name) else { continue };
+            let super::servers::Phase::Up(link) = server.phase() else { continue };
+            if link.modern() {
+                server.watch_resource(uri, true);
+            } else {
+                let params = Map::from_iter([("uri".to_owned(), Value::String(uri.to_owned()))]);
+                let limits = &server.config.limits;
+                let never = CancellationToken::new();
+                let terms =
+                    Terms { timeout: limits.timeout, max_time: limits.timeout, cancel: &never, waiting: None };
+                // A server that cannot be subscribed to says nothing, which is what the client will hear.
+                let _ = link.ask("resources/subscribe", params, terms).await;
+            }
+        }
+        watched
     }
 
     /// Tells every server that has a log how much of it is wanted.

@@ -6,7 +6,7 @@ use super::core::Core;
 use super::decide::Door;
 use super::front::{Client, progress_note};
 use super::rounds::{Parked, Step};
-use super::servers::{Ask, Open, Phase, Server};
+use super::servers::{Ask, Logger, Open, Phase, Server};
 use super::upstream::{Failure, Link, Terms};
 use crate::boundary::Target;
 use crate::config::Launch;
@@ -35,6 +35,7 @@ pub(super) struct Trip {
     pub(super) method: &'static str,
     pub(super) params: Map<String, Value>,
     pub(super) meta: Map<String, Value>,
+    log: Option<Logger>,
     /// The client's progress token and where its notes go.
     pub(super) progress: Option<(Value, Peer<RoleServer>)>,
     pub(super) cancel: CancellationToken,
@@ -79,10 +80,15 @@ impl Core {
     ) -> Trip {
         let mut meta = asked.context.meta.0.0.clone();
         let token = meta.shift_remove("progressToken");
-        // What is said of the client on this link is said anew on the next one, but for what it can do.
+        let level = meta.get(&format!("{PROTOCOL}logLevel")).and_then(Value::as_str).map(str::to_owned);
+        // What is said of the client on this link is said anew on the next one, but for what it can do and
+        // how much of the log it wants.
         meta.retain(|key, _| !key.starts_with(PROTOCOL));
         let granted = granted(asked, server);
         meta.insert(format!("{PROTOCOL}clientCapabilities"), granted);
+        let wanted = if asked.modern { level.clone() } else { Some(door.client.level().to_owned()) };
+        meta.extend(wanted.map(|level| (format!("{PROTOCOL}logLevel"), Value::String(level))));
+        let log = level.filter(|_| asked.modern).map(|level| Logger { peer: asked.context.peer.clone(), level });
         Trip {
             core: Arc::clone(self),
             server: Arc::clone(server),
@@ -91,6 +97,7 @@ impl Core {
             method: door.method,
             params,
             meta,
+            log,
             progress: token.map(|token| (token, asked.context.peer.clone())),
             cancel: asked.context.ct.clone(),
             asks_for_server: !asked.modern && matches!(server.phase(), Phase::Up(link) if link.modern()),
@@ -101,7 +108,7 @@ impl Core {
 impl Trip {
     /// To the end: the result, whatever the server asked meanwhile.
     pub(super) async fn run(mut self, asks: Option<mpsc::Sender<Ask>>) -> Result<Value, Failure> {
-        let open = self.server.begin(Arc::clone(&self.client), self.id.clone(), asks);
+        let open = self.server.begin(Arc::clone(&self.client), self.id.clone(), self.log.take(), asks);
         let _done = Done { server: Arc::clone(&self.server), open: Arc::clone(&open) };
         for _ in 0..=MOST_ROUNDS {
             let params = self.outbound();

@@ -5,7 +5,7 @@ mod http;
 mod service;
 mod stdio;
 
-pub(super) use client::{Client, progress_note};
+pub(super) use client::{Client, logged, progress_note};
 pub(super) use http::serve as serve_http;
 pub(super) use service::Front;
 pub(super) use stdio::Stdio;

@@ -8,7 +8,10 @@ use crate::audit::Level;
 use crate::boundary::Refusal;
 use crate::config;
 use regex::Regex;
+use rmcp::RoleServer;
 use rmcp::model::RequestId;
+use rmcp::service::Peer;
+use std::collections::BTreeSet;
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -30,6 +33,9 @@ const BACKOFF: [Duration; 7] = [
 /// A server that stayed up this long starts with the shortest wait again.
 const STABLE: Duration = Duration::from_secs(10);
 
+/// Resources of one server that are watched at one time.
+const MOST_WATCHED: usize = 1000;
+
 /// How long a connection without a session stays for the calls that are still on it.
 const LINGER: Duration = Duration::from_secs(1);
 
@@ -50,6 +56,9 @@ pub(super) struct Server {
     pub(super) filters: Vec<(Regex, String)>,
     admitted: Mutex<Arc<Admitted>>,
     open: Mutex<Vec<Arc<Open>>>,
+    /// Resources that clients watch, for a server that is listened to.
+    watched: Mutex<BTreeSet<String>>,
+    pub(super) rewatch: Notify,
 }
 
 #[derive(Clone, Debug)]
@@ -70,8 +79,17 @@ pub(super) struct Open {
     pub(super) id: RequestId,
     /// The server's requests that wait for the client.
     pub(super) waiting: AtomicUsize,
+    /// Where a client without a connection gets the server's log of this call.
+    pub(super) log: Option<Logger>,
     /// Where a client that cannot be asked directly is asked through the call's own answer.
     pub(super) asks: Option<mpsc::Sender<Ask>>,
+}
+
+/// Who wants the log of a call, from which severity on.
+#[derive(Clone, Debug)]
+pub(super) struct Logger {
+    pub(super) peer: Peer<RoleServer>,
+    pub(super) level: String,
 }
 
 /// A server's request that goes out in the answer to a call.
@@ -95,6 +113,8 @@ impl Server {
             filters,
             admitted: Mutex::default(),
             open: Mutex::default(),
+            watched: Mutex::default(),
+            rewatch: Notify::new(),
         }
     }
 
@@ -140,8 +160,27 @@ impl Server {
         locked(&self.stale).take().is_some_and(|stale| Arc::ptr_eq(&stale, link))
     }
 
-    pub(super) fn begin(&self, client: Arc<Client>, id: RequestId, asks: Option<mpsc::Sender<Ask>>) -> Arc<Open> {
-        let open = Arc::new(Open { client, id, waiting: AtomicUsize::new(0), asks });
+    /// Resources that clients watch.
+    pub(super) fn watched(&self) -> BTreeSet<String> {
+        locked(&self.watched).clone()
+    }
+
+    /// Watches a resource, or no longer. All clients share the one watch.
+    pub(super) fn watch_resource(&self, uri: &str, on: bool) {
+        let mut watched = locked(&self.watched);
+        let changed = if on { watched.len() < MOST_WATCHED && watched.insert(uri.to_owned()) } else { watched.remove(uri) };
+        if changed {
+            self.rewatch.notify_one();
+        }
+    }
+
+    /// Clients of calls in flight that want the server's log of them.
+    pub(super) fn loggers(&self) -> Vec<Logger> {
+        locked(&self.open).iter().filter_map(|open| open.log.clone()).collect()
+    }
+
+    pub(super) fn begin(&self, client: Arc<Client>, id: RequestId, log: Option<Logger>, asks: Option<mpsc::Sender<Ask>>) -> Arc<Open> {
+        let open = Arc::new(Open { client, id, log, waiting: AtomicUsize::new(0), asks });
         locked(&self.open).push(Arc::clone(&open));
         open
     }
@@ -263,7 +302,7 @@ async fn watch(core: &Arc<Core>, server: &Arc<Server>, opened: Opened) -> Option
             return Some(format!("its lists cannot be read: {}", failure.told()));
         }
     }
-    let listening = super::listen::listen(Arc::clone(&link), Arc::clone(&events));
+    let listening = super::listen::listen(Arc::clone(server), Arc::clone(&link), Arc::clone(&events));
     tokio::pin!(listening);
     let mut listens = true;
     loop {

@@ -92,7 +92,8 @@ fn client_request(
 ) -> Result<ClientRequest, String> {
     let meta = meta.map(request_meta).unwrap_or_default();
     Ok(match method {
-        "initialize" => {
+        // The era after handshakes does not know it; there it is a method like any that is not served.
+        "initialize" if meta.protocol_version().is_none_or(|version| version.has_initialize()) => {
             let mut request = typed::<InitializeRequest>(method, params)?;
             request.extensions.insert(meta);
             ClientRequest::InitializeRequest(request)

@@ -144,7 +144,8 @@ fn noise_and_floods_reach_nobody() {
 #[test]
 fn long_split_and_forged_lines() {
     let Some(setup) = Setup::new("lines") else { return };
-    let mut gateway = setup.server_with("s", json!({}), json!({ "trust": { "max_result_bytes": 20_000_000 } })).session();
+    let large = json!({ "trust": { "max_result_bytes": 20_000_000 } });
+    let mut gateway = setup.server_with("s", json!({}), large).server("other", json!({})).session();
     let large = gateway.call("s__big", json!({ "n": 12 << 20 }));
     assert_eq!(text(&large).len(), 12 << 20);
     // One message in three writes, cut in the middle of `é`.
@@ -160,7 +161,7 @@ fn long_split_and_forged_lines() {
         forged,
         "\n",
     ];
-    let other = gateway.begin_call("s__slow", json!({ "ms": 300 }));
+    let other = gateway.begin_call("other__slow", json!({ "ms": 300 }));
     let long = gateway.call("s__write", json!({ "pieces": pieces, "repeat": filler, "times": 17 }));
     assert_eq!(code(&long), "protocol_failure", "{long}");
     for word in ["`s`", "16 MiB"] {

@@ -20,6 +20,8 @@ const WAITING: usize = 256;
 /// Severities of log messages, the least first.
 const LEVELS: [&str; 8] = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
 
+const LEAST: &str = "debug";
+
 /// A connection, or for clients without one the door they come through.
 #[derive(Debug)]
 pub(crate) struct Client {
@@ -38,7 +40,8 @@ struct Shaken {
     peer: Option<Peer<RoleServer>>,
     outbox: Option<Outbox>,
     capabilities: Value,
-    level: usize,
+    /// As it was set; without that all that comes is passed on.
+    level: Option<&'static str>,
 }
 
 /// A `subscriptions/listen` request that is open.
@@ -111,9 +114,16 @@ impl Client {
 
     /// Only log messages of this severity and above are passed on; false if there is no such severity.
     pub(super) fn set_level(&self, level: &str) -> bool {
-        let Some(at) = LEVELS.iter().position(|name| *name == level) else { return false };
-        locked(&self.shaken).level = at;
-        true
+        let known = LEVELS.iter().find(|name| **name == level);
+        if let Some(known) = known {
+            locked(&self.shaken).level = Some(known);
+        }
+        known.is_some()
+    }
+
+    /// The least severity of log messages that it wants.
+    pub(crate) fn level(&self) -> &'static str {
+        locked(&self.shaken).level.unwrap_or("info")
     }
 
     /// Whether a client that can be asked directly says it can do this.
@@ -148,35 +158,27 @@ impl Client {
 
     /// Passes on a server's notification, if this client is to have it.
     pub(crate) fn pass_on(&self, server: &Server, note: &Note) {
+        if note.method == "notifications/message" {
+            let least = locked(&self.shaken).level;
+            if let Some(note) = logged(server, note, least.unwrap_or(LEAST)) {
+                self.tell(note);
+            }
+            return;
+        }
         let mut params = match &note.params {
             Value::Object(params) => params.clone(),
             _ => Map::new(),
         };
         params.shift_remove("_meta");
-        match note.method.as_str() {
-            "notifications/message" => {
-                let level = params.get("level").and_then(Value::as_str).unwrap_or_default();
-                let Some(level) = LEVELS.iter().position(|name| *name == level) else { return };
-                if level < locked(&self.shaken).level {
-                    return;
-                }
-                let logger = match params.get("logger").and_then(Value::as_str) {
-                    Some(logger) => format!("{}/{logger}", server.name()),
-                    None => server.name().to_owned(),
-                };
-                params.insert("logger".to_owned(), Value::String(logger));
+        if note.method == "notifications/resources/updated" {
+            if server.config.trust.as_ref().is_none_or(|trust| !trust.resources) {
+                return;
             }
-            "notifications/resources/updated" => {
-                if server.config.trust.as_ref().is_none_or(|trust| !trust.resources) {
-                    return;
-                }
-                let uri = params.get("uri").cloned().unwrap_or_default();
-                self.tell_listeners(&note.method, &params, |wanted| {
-                    let uris = wanted.get("resourceSubscriptions").and_then(Value::as_array);
-                    uris.is_some_and(|uris| uris.contains(&uri))
-                });
-            }
-            _ => {}
+            let uri = params.get("uri").cloned().unwrap_or_default();
+            self.tell_listeners(&note.method, &params, |wanted| {
+                let uris = wanted.get("resourceSubscriptions").and_then(Value::as_array);
+                uris.is_some_and(|uris| uris.contains(&uri))
+            });
         }
         self.tell(notification(&note.method, Some(Value::Object(params))));
     }
@@ -213,7 +215,9 @@ impl Client {
             request.extensions.insert(OriginatingRequestId(id));
         }
         let request = ServerRequest::CustomRequest(request);
-        let handle = peer.send_request_with_option(request, PeerRequestOptions::no_options()).await;
+        // In a task of its own: in this one rmcp may be at a server's request, whose id it would write over `of`.
+        let sending = async move { peer.send_request_with_option(request, PeerRequestOptions::no_options()).await };
+        let handle = tokio::spawn(sending).await.unwrap_or(Err(ServiceError::TransportClosed));
         let answer = match handle {
             Ok(handle) => handle.await_response().await,
             Err(error) => Err(error),
@@ -225,6 +229,23 @@ impl Client {
             Err(error) => Err(ErrorData::internal_error(format!("the client did not answer: {error}"), None)),
         }
     }
+}
+
+/// A log message as it goes to clients: its logger says whose it is. `None` if it is below the severity.
+pub(crate) fn logged(server: &Server, note: &Note, least: &str) -> Option<ServerNotification> {
+    let severity = |level: &str| LEVELS.iter().position(|name| *name == level);
+    let Value::Object(params) = &note.params else { return None };
+    if severity(params.get("level").and_then(Value::as_str)?)? < severity(least)? {
+        return None;
+    }
+    let mut params = params.clone();
+    params.shift_remove("_meta");
+    let logger = match params.get("logger").and_then(Value::as_str) {
+        Some(logger) => format!("{}/{logger}", server.name()),
+        None => server.name().to_owned(),
+    };
+    params.insert("logger".to_owned(), Value::String(logger));
+    Some(notification(&note.method, Some(Value::Object(params))))
 }
 
 /// Whether the version is of the era without sessions.

@@ -20,6 +20,9 @@ const LAST_LINES: usize = 3;
 /// How long each step of ending a child may take: the end of its input, TERM, KILL.
 const STEP: Duration = Duration::from_secs(1);
 
+/// Milliseconds that a killed process may take to be gone where nobody waits for it.
+const KILLED: u32 = 200;
+
 #[derive(Debug)]
 pub(super) struct Child {
     process: tokio::process::Child,
@@ -115,6 +118,16 @@ impl Drop for Child {
     fn drop(&mut self) {
         self.signal(Signal::KILL);
         self.drain.abort();
+        // Whoever gave it up in the middle of its start may end next: it must not stay behind as a zombie.
+        for _ in 0..KILLED {
+            if matches!(self.process.try_wait(), Ok(Some(_)) | Err(_)) {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        if let Some(group) = self.group {
+            while let Ok(Some(_)) = rustix::process::waitpgid(group, WaitOptions::NOHANG) {}
+        }
     }
 }
 
