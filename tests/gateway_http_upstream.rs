@@ -41,10 +41,6 @@ impl Seen {
         self.message["method"].as_str().unwrap_or_default()
     }
 
-    fn tool(&self) -> &str {
-        self.message["params"]["name"].as_str().unwrap_or_default()
-    }
-
     fn header(&self, name: &str) -> &str {
         self.headers.get(name).map_or("", |value| value.to_str().unwrap())
     }
@@ -58,7 +54,8 @@ impl Seen {
     fn events(&self, before: &[&str], result: &str) -> Response<Body> {
         let answer = format!(r#"{{"jsonrpc":"2.0","id":{},"result":{result}}}"#, self.message["id"]);
         let events = before.iter().copied().chain([answer.as_str()]);
-        reply(200, "text/event-stream", events.map(|event| format!("event: message\ndata: {event}\n\n")).collect())
+        let events: Vec<String> = events.map(|event| format!("event: message\ndata: {event}\n\n")).collect();
+        reply(200, "text/event-stream", events.concat())
     }
 }
 
@@ -628,14 +625,14 @@ async fn a_listener_that_is_cut_off_listens_again_and_reads_the_lists_again() {
         "server/discover" => seen.result(
             r#"{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{"listChanged":true}},"ttlMs":0,"cacheScope":"private"}"#,
         ),
-        "subscriptions/listen" => match shared.fetch_add(1, Ordering::SeqCst) {
-            0 => reply(200, "text/event-stream", ": hello\n\n".to_owned()),
-            _ => {
-                let (events, response) = live();
-                std::mem::forget(events);
-                response
-            }
-        },
+        "subscriptions/listen" if shared.fetch_add(1, Ordering::SeqCst) == 0 => {
+            reply(200, "text/event-stream", ": hello\n\n".to_owned())
+        }
+        "subscriptions/listen" => {
+            let (events, response) = live();
+            std::mem::forget(events);
+            response
+        }
         "tools/list" if shared.load(Ordering::SeqCst) > 0 => {
             seen.result(r#"{"resultType":"complete","tools":[{"name":"late","inputSchema":{"type":"object"}}]}"#)
         }

@@ -1,5 +1,12 @@
 //! Real servers and real clients around the gateway: what `make peers` installs.
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::indexing_slicing,
+    reason = "a test fails by panicking"
+)]
 #![cfg(feature = "gateway")]
 
 use serde_json::{Value, json};

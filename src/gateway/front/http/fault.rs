@@ -55,11 +55,6 @@ impl Fault {
         }
         response
     }
-
-    #[cfg(test)]
-    pub(super) fn told(&self) -> (u16, i32, &str) {
-        (self.0.status.as_u16(), self.0.error.code.0, &self.0.error.message)
-    }
 }
 
 impl From<Box<Refused>> for Fault {

@@ -48,16 +48,15 @@ impl Reader {
                 bytes = rest;
                 continue;
             }
-            if let Some(end) = memchr::memchr2(b'\n', b'\r', bytes) {
-                let (line, rest) = bytes.split_at(end);
-                self.append(line);
-                self.after_cr = rest.first() == Some(&b'\r');
-                self.finish_line();
-                bytes = rest.get(1..).unwrap_or_default();
-            } else {
+            let Some(end) = memchr::memchr2(b'\n', b'\r', bytes) else {
                 self.append(bytes);
                 return;
-            }
+            };
+            let (line, rest) = bytes.split_at(end);
+            self.append(line);
+            self.after_cr = rest.first() == Some(&b'\r');
+            self.finish_line();
+            bytes = rest.get(1..).unwrap_or_default();
         }
     }
 

@@ -332,10 +332,7 @@ fn too_large() -> Error {
 
 /// The answer to a request that is the whole body.
 fn answer(body: &[u8], about: &RequestId) -> ServerJsonRpcMessage {
-    let text = match std::str::from_utf8(body) {
-        Ok(text) => text,
-        Err(_) => return carry::unreadable(about.clone(), "it is not UTF-8"),
-    };
+    let Ok(text) = std::str::from_utf8(body) else { return carry::unreadable(about.clone(), "it is not UTF-8") };
     match carry::pack(text, Some(about)) {
         Ok(ServerJsonRpcMessage::Response(response)) if response.id == *about => {
             ServerJsonRpcMessage::Response(response)
