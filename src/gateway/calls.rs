@@ -142,11 +142,14 @@ impl Core {
             return Ok(link);
         }
         let mut phases = server.watch();
-        let known = phases.wait_for(|phase| !matches!(phase, Phase::Starting));
+        let known = async {
+            let _in_order = server.line.lock().await;
+            phases.wait_for(|phase| !matches!(phase, Phase::Starting)).await.map(|phase| phase.clone())
+        };
         let phase = tokio::time::timeout(self.start_wait(), known).await;
         let name = server.name();
         match phase {
-            Ok(Ok(phase)) => match &*phase {
+            Ok(Ok(phase)) => match &phase {
                 Phase::Up(link) => Ok(Arc::clone(link)),
                 Phase::Down | Phase::Starting => {
                     Err((Refusal::TransportFailure, format!("the server `{name}` is down; nothing was sent to it")))

@@ -40,6 +40,8 @@ pub(super) struct Core {
     audit: Mutex<Audit>,
     broken: AtomicBool,
     clients: Mutex<Vec<Weak<Client>>>,
+    /// Those who wait for the servers go on in the order they came.
+    line: tokio::sync::Mutex<()>,
     began: Instant,
 }
 
@@ -69,6 +71,7 @@ impl Core {
             audit: Mutex::new(audit),
             broken: AtomicBool::new(false),
             clients: Mutex::default(),
+            line: tokio::sync::Mutex::default(),
             began: Instant::now(),
             config,
         }
@@ -123,13 +126,14 @@ impl Core {
     /// since the gateway began.
     pub(super) async fn settled(&self) {
         let deadline = self.began + self.config.start_wait;
-        for server in &self.servers {
-            let mut phases = server.watch();
-            let started = phases.wait_for(|phase| !matches!(phase, Phase::Starting));
-            if timeout_at(deadline, started).await.is_err() {
-                return;
+        let all = async {
+            let _in_order = self.line.lock().await;
+            for server in &self.servers {
+                // It fails only where the server is gone, which is an answer too.
+                let _ = server.watch().wait_for(|phase| !matches!(phase, Phase::Starting)).await;
             }
-        }
+        };
+        let _ = timeout_at(deadline, all).await;
     }
 
     /// Makes the lists anew and tells the clients what has changed.

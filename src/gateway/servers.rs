@@ -51,6 +51,8 @@ pub(super) struct Server {
     /// Calls at one time.
     pub(super) slots: Semaphore,
     again: Notify,
+    /// Those who wait for the server to come up go on in the order they came.
+    pub(super) line: tokio::sync::Mutex<()>,
     /// The link whose session the server has forgotten.
     stale: Mutex<Option<Arc<Link>>>,
     /// What of its texts is rewritten.
@@ -110,6 +112,7 @@ impl Server {
             phase: watch::Sender::new(Phase::Starting),
             slots,
             again: Notify::new(),
+            line: tokio::sync::Mutex::default(),
             stale: Mutex::default(),
             filters,
             admitted: Mutex::default(),

@@ -15,7 +15,7 @@ const SECRET: usize = 8;
 pub(super) struct Words<'m>(pub(super) &'m Masker);
 
 impl Words<'_> {
-    pub(super) fn mask<'t>(self, text: &'t str) -> Cow<'t, str> {
+    pub(super) fn mask(self, text: &str) -> Cow<'_, str> {
         self.0.mask(text)
     }
 

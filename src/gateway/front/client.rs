@@ -10,6 +10,7 @@ use rmcp::model::{
 };
 use rmcp::service::{OriginatingRequestId, Peer, PeerRequestOptions, ServiceError};
 use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -32,6 +33,8 @@ pub(crate) struct Client {
     pub(crate) gone: CancellationToken,
     shaken: Mutex<Shaken>,
     listeners: Mutex<Vec<Listener>>,
+    /// Lists that it has asked for, and so may know of.
+    listed: Mutex<BTreeSet<&'static str>>,
 }
 
 /// What a client of the era with sessions said at the handshake.
@@ -89,6 +92,7 @@ impl Client {
             gone,
             shaken: Mutex::default(),
             listeners: Mutex::default(),
+            listed: Mutex::default(),
         })
     }
 
@@ -148,10 +152,22 @@ impl Client {
         locked(&self.listeners).retain(|listener| listener.id != *id);
     }
 
-    /// Says that a list has changed: `tools`, `prompts` or `resources`.
+    /// Takes note that it has asked for a list, by the member that it stands under.
+    pub(super) fn lists(&self, key: &str) {
+        let kind = match key {
+            "tools" => "tools",
+            "prompts" => "prompts",
+            _ => "resources",
+        };
+        locked(&self.listed).insert(kind);
+    }
+
+    /// Says that a list has changed, to a client that has asked for it: `tools`, `prompts` or `resources`.
     pub(crate) fn list_changed(&self, kind: &str) {
         let method = format!("notifications/{kind}/list_changed");
-        self.tell(notification(&method, None));
+        if locked(&self.listed).contains(kind) {
+            self.tell(notification(&method, None));
+        }
         let key = format!("{kind}ListChanged");
         self.tell_listeners(&method, &Map::new(), |wanted| wanted.get(&key) == Some(&Value::Bool(true)));
     }

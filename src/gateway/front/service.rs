@@ -83,6 +83,7 @@ impl Front {
             return Err(ErrorData::invalid_params("there is one page only, and no such `cursor`", None));
         }
         self.core.settled().await;
+        self.client.lists(key);
         Ok(json!({ key: items(&self.core.table()) }))
     }
 
