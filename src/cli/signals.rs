@@ -9,11 +9,7 @@ pub(super) struct Signals([Signal; 3]);
 impl Signals {
     pub(super) fn new() -> Result<Self, ToolError> {
         let listen = |kind| signal(kind).map_err(|error| ToolError::usage(format!("signals: {error}"), "report this"));
-        Ok(Self([
-            listen(SignalKind::terminate())?,
-            listen(SignalKind::interrupt())?,
-            listen(SignalKind::hangup())?,
-        ]))
+        Ok(Self([listen(SignalKind::terminate())?, listen(SignalKind::interrupt())?, listen(SignalKind::hangup())?]))
     }
 
     /// Waits for one of them.

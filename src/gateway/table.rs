@@ -36,10 +36,8 @@ impl Table {
             let offer = |part: &Part| Offer { bare: part.expose == Expose::Bare, names: names(&part.admitted) };
             parts.iter().map(|part| (part.server.clone(), offer(part))).collect()
         };
-        let tool_names =
-            Names::new(&offers(|a| a.tools.iter().map(|tool| tool.name.clone()).collect()), budget);
-        let prompt_names =
-            Names::new(&offers(|a| a.prompts.iter().map(|(name, _)| name.clone()).collect()), budget);
+        let tool_names = Names::new(&offers(|a| a.tools.iter().map(|tool| tool.name.clone()).collect()), budget);
+        let prompt_names = Names::new(&offers(|a| a.prompts.iter().map(|(name, _)| name.clone()).collect()), budget);
         let routes = Resources::new(
             &parts
                 .iter()

@@ -3,7 +3,6 @@
 use super::{Outcome, Printer, Task, ToolError, count, document, text};
 use crate::catalogue::{Lock, differences_to_json, show_differences};
 use crate::gateway::started;
-use crate::json::Json;
 
 pub(super) fn run(task: &Task<'_>, printer: &mut Printer) -> Result<Outcome, ToolError> {
     let path = task.path();

@@ -65,7 +65,8 @@ fn human(task: &Task<'_>, server: &Server, seen: &Result<Seen, String>, judged: 
         }
     }
     let _ = writeln!(out, "  started as  {}", words.show(&server.describe()));
-    let _ = writeln!(out, "  trust       {}", server.trust.as_ref().map_or_else(|| "none declared".to_owned(), trusted));
+    let _ =
+        writeln!(out, "  trust       {}", server.trust.as_ref().map_or_else(|| "none declared".to_owned(), trusted));
     if let Some(Reason { code, why }) = &judged.refused {
         let code = code.map_or("", |code| code.as_str());
         let _ = writeln!(out, "  refused     {code}: {why}");
@@ -148,13 +149,14 @@ fn trusted(trust: &Trust) -> String {
 /// What would declare trust in a server that has none.
 fn trust_lines(server: &Server, seen: &Seen) -> Option<String> {
     let names: Vec<&str> = seen.tools.offered.iter().map(|tool| tool.name.as_str()).collect();
-    server.trust.is_none().then(|| server.trust_lines(Some(&names)))
+    (server.trust.is_none() && !names.is_empty()).then(|| server.trust_lines(Some(&names)))
 }
 
 fn json(task: &Task<'_>, server: &Server, seen: &Result<Seen, String>, judged: &Judged) -> Json {
     let words = task.words;
     let or_null = |text: Option<&str>| text.map_or(Json::Null, |text| words.json(text));
-    let code = |reason: Option<&Reason>| reason.and_then(|reason| reason.code).map_or(Json::Null, |code| text(code.as_str()));
+    let code =
+        |reason: Option<&Reason>| reason.and_then(|reason| reason.code).map_or(Json::Null, |code| text(code.as_str()));
     let why = |reason: Option<&Reason>| or_null(reason.map(|reason| reason.why.as_str()));
     let tool = |tool: &ToolRow| {
         let reason = tool.offered.as_ref().err();

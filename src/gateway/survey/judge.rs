@@ -49,11 +49,7 @@ pub(crate) struct ToolRow {
 
 /// `seen` as the survey of the same configuration gave it; for a server that was not seen all is empty.
 /// Besides: what is to be said of all servers together, such as shortened names.
-pub(crate) fn judge(
-    config: &Config,
-    seen: &[Result<Seen, String>],
-    lock: Option<&Lock>,
-) -> (Vec<Judged>, Vec<String>) {
+pub(crate) fn judge(config: &Config, seen: &[Result<Seen, String>], lock: Option<&Lock>) -> (Vec<Judged>, Vec<String>) {
     let mut parts = Vec::new();
     let mut refusals = Vec::new();
     for (server, seen) in config.servers.iter().zip(seen) {
@@ -116,7 +112,9 @@ fn judged(server: &Server, seen: &Seen, admitted: &Admitted, table: &Table, refu
         Reason { code: None, why: "it is not declared under `trust`".to_owned() }
     };
     Judged {
-        tools: rows(seen, |name| table.tool_name(&target(name)).map_or_else(|| Err(why_not(name)), |n| Ok(n.to_owned()))),
+        tools: rows(seen, |name| {
+            table.tool_name(&target(name)).map_or_else(|| Err(why_not(name)), |n| Ok(n.to_owned()))
+        }),
         prompts: seen.prompts.offered.iter().map(|prompt| &prompt.name).map(prompt).collect(),
         resources,
         remarks,

@@ -40,8 +40,7 @@ pub(crate) async fn list(link: &Link, limit: Duration) -> Result<Listing, Failur
     }
     if capabilities.resources.is_some() {
         listing.resources = optional(pages(link, "resources/list", "resources", limit, &mut remarks).await)?;
-        let templates =
-            pages(link, "resources/templates/list", "resourceTemplates", limit, &mut remarks).await;
+        let templates = pages(link, "resources/templates/list", "resourceTemplates", limit, &mut remarks).await;
         listing.templates = optional(templates)?;
     }
     listing.remarks = remarks;
