@@ -52,7 +52,7 @@ fn lock(task: &Task<'_>, given: bool, printer: &mut Printer) -> Result<Option<Lo
 }
 
 fn human(task: &Task<'_>, server: &Server, seen: &Result<Seen, String>, judged: &Judged) -> String {
-    let words = task.words;
+    let words = &task.words;
     let mut out = String::new();
     match seen {
         Ok(seen) => {
@@ -153,7 +153,7 @@ fn trust_lines(server: &Server, seen: &Seen) -> Option<String> {
 }
 
 fn json(task: &Task<'_>, server: &Server, seen: &Result<Seen, String>, judged: &Judged) -> Json {
-    let words = task.words;
+    let words = &task.words;
     let or_null = |text: Option<&str>| text.map_or(Json::Null, |text| words.json(text));
     let code =
         |reason: Option<&Reason>| reason.and_then(|reason| reason.code).map_or(Json::Null, |code| text(code.as_str()));
