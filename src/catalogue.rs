@@ -16,7 +16,7 @@ use crate::json::{self, Json};
 use crate::text::{Code, Diagnostic, FileId, Span};
 use std::collections::BTreeMap;
 
-const LIST_HELP: &str = "save the server's answer to `tools/list` again";
+const LIST_HELP: &str = "save the server's answer to `tools/list` again, or write a lock with `praxiom tools lock`";
 const LOCK_HELP: &str = "write it again with `praxiom tools lock`, and look at the difference before you agree to it";
 
 /// Servers and their tools, by name.

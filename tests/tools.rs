@@ -16,9 +16,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+const CONFIG: &str = "praxiom.yaml";
+const POLICY: &str = "serve.yaml";
+const ALLOW: &str = "default: allow\nactions:\n  - {name: never, match: x__y, requires: false}\n";
 const SECRET: &str = "tok-5f2e1d0c9b8a";
 
-/// A folder of its own for a test, empty; `None` where there is no Python.
+/// A folder of its own for a test, with the fixtures; `None` where there is no Python.
 fn folder(test: &str) -> Option<PathBuf> {
     if !Command::new("python3").arg("--version").output().is_ok_and(|output| output.status.success()) {
         eprintln!("skipped: needs python3");
@@ -27,23 +30,27 @@ fn folder(test: &str) -> Option<PathBuf> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("tools").join(test);
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder).unwrap();
+    for file in fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tools")).unwrap() {
+        let file = file.unwrap();
+        fs::copy(file.path(), folder.join(file.file_name())).unwrap();
+    }
     Some(folder)
 }
 
-/// The binary, in the folder of the fixtures, with the test's folder in the variable DIR.
+/// The binary, in the test's folder.
 fn praxiom(folder: &Path, args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_praxiom"));
-    command.args(args).current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tools")).env_clear();
-    command.env("PATH", std::env::var_os("PATH").unwrap()).env("DIR", folder).env("SECRET", SECRET);
+    command.args(args).current_dir(folder).env_clear();
+    command.env("PATH", std::env::var_os("PATH").unwrap()).env("SECRET", SECRET);
     if let Some(home) = std::env::var_os("HOME") {
         command.env("HOME", home);
     }
     command
 }
 
-/// Exit code and both streams, the test's folder taken out; nothing in them that a terminal obeys.
-fn shown(folder: &Path, output: &Output) -> String {
-    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap().replace(folder.to_str().unwrap(), "DIR");
+/// Exit code and both streams; nothing in them that a terminal obeys, and no secret.
+fn shown(output: &Output) -> String {
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
     let (out, err) = (text(&output.stdout), text(&output.stderr));
     for stream in [&out, &err] {
         assert!(!stream.contains(|c: char| c != '\n' && praxiom::text::is_invisible(c)), "{stream:?}");
@@ -53,15 +60,11 @@ fn shown(folder: &Path, output: &Output) -> String {
 }
 
 fn run(folder: &Path, args: &[&str]) -> String {
-    shown(folder, &praxiom(folder, args).output().unwrap())
-}
-
-fn path(folder: &Path, name: &str) -> String {
-    folder.join(name).to_str().unwrap().to_owned()
+    shown(&praxiom(folder, args).output().unwrap())
 }
 
 /// A configuration of one server that lists what a file in the folder says, and of one beside it.
-fn listed(folder: &Path, start: &Value, lock: bool) -> String {
+fn listed(folder: &Path, start: &Value, lock: bool) {
     let mut config = json!({"servers": {
         "fs": start,
         "beside": {"command": "python3", "args": ["-B", "listed.py", "ping.json"], "trust": "*"},
@@ -70,13 +73,11 @@ fn listed(folder: &Path, start: &Value, lock: bool) -> String {
     if lock {
         config["lock"] = json!("praxiom.lock.json");
     }
-    let file = path(folder, "praxiom.yaml");
-    fs::write(&file, config.to_string()).unwrap();
-    file
+    fs::write(folder.join(CONFIG), config.to_string()).unwrap();
 }
 
 fn usual() -> Value {
-    json!({"command": "python3", "args": ["-B", "listed.py", "${DIR}/tools.json"]})
+    json!({"command": "python3", "args": ["-B", "listed.py", "tools.json"]})
 }
 
 fn offer(folder: &Path, offers: &Value) {
@@ -92,7 +93,7 @@ fn what_is_offered_and_why_not_the_rest() {
     let Some(folder) = folder("list") else { return };
     insta::assert_snapshot!("list", run(&folder, &["tools", "list", "--config", "list.yaml"]));
     let output = praxiom(&folder, &["tools", "list", "--config", "list.yaml", "--format", "json"]).output().unwrap();
-    shown(&folder, &output);
+    shown(&output);
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
     let servers = document["servers"].as_array().unwrap();
     insta::assert_snapshot!("list_json", serde_json::to_string_pretty(&[&servers[0], &servers[1]]).unwrap());
@@ -104,24 +105,24 @@ fn what_is_offered_and_why_not_the_rest() {
 #[test]
 fn a_lock_is_written_compared_and_checked_against() {
     let Some(folder) = folder("lock") else { return };
-    let config = listed(&folder, &usual(), false);
+    listed(&folder, &usual(), false);
     offer(&folder, &json!({"tools": [tool("read", "Reads."), tool("write", "Writes.")], "prompts": [{"name": "p"}]}));
-    let lock = path(&folder, "praxiom.lock.json");
-    let diff: &[&str] = &["tools", "diff", "--config", &config];
-    let write: &[&str] = &["tools", "lock", "--config", &config];
+    let lock = folder.join("praxiom.lock.json");
+    let diff: &[&str] = &["tools", "diff", "--config", CONFIG];
+    let write: &[&str] = &["tools", "lock", "--config", CONFIG];
     insta::assert_snapshot!("no_lock", run(&folder, diff));
     insta::assert_snapshot!("lock", run(&folder, write));
     let first = fs::read_to_string(&lock).unwrap();
     insta::assert_snapshot!("lock_file", first);
     insta::assert_snapshot!("no_difference", run(&folder, diff));
 
-    let policy = path(&folder, "policy.yaml");
+    let policy = "policy.yaml";
     fs::write(
         &policy,
         "default: deny\nactions:\n  - {name: read, match: fs__read}\n  - {name: ping, match: 'beside__*'}\n",
     )
     .unwrap();
-    insta::assert_snapshot!("check", run(&folder, &["check", &policy, "--tools", &lock]));
+    insta::assert_snapshot!("check", run(&folder, &["check", policy, "--tools", "praxiom.lock.json"]));
 
     offer(
         &folder,
@@ -157,51 +158,60 @@ fn a_lock_is_written_compared_and_checked_against() {
 #[test]
 fn a_secret_that_a_server_repeats_gets_into_no_lock() {
     let Some(folder) = folder("echo") else { return };
-    let config = listed(
+    listed(
         &folder,
-        &json!({"command": "python3", "args": ["-B", "listed.py", "${DIR}/tools.json"], "env": {"T": "${SECRET}"}}),
+        &json!({"command": "python3", "args": ["-B", "listed.py", "tools.json"], "env": {"T": "${SECRET}"}}),
         false,
     );
     offer(&folder, &json!({"tools": [tool("read", &format!("Reads as {SECRET}."))]}));
-    let told = run(&folder, &["tools", "lock", "--config", &config]);
+    let told = run(&folder, &["tools", "lock", "--config", CONFIG]);
     assert!(told.starts_with("exit code 2\n") && told.contains("the tool `read` of `fs`"), "{told}");
     assert!(!folder.join("praxiom.lock.json").exists());
-    let told = run(&folder, &["tools", "list", "--config", &config]);
+    let told = run(&folder, &["tools", "list", "--config", CONFIG]);
     assert!(told.contains("Reads as ***."), "{told}");
 }
 
 #[test]
 fn dead_servers_are_named_and_the_old_lock_is_kept() {
     let Some(folder) = folder("dead") else { return };
-    let lock = path(&folder, "old.json");
-    let written = run(&folder, &["tools", "lock", "--config", "list.yaml", "--lock", &lock]);
+    let lock = folder.join("old.json");
+    let written = run(&folder, &["tools", "lock", "--config", "list.yaml", "--lock", "old.json"]);
     insta::assert_snapshot!("lock_hostile", written);
     let old = fs::read(&lock).unwrap();
-    for command in ["lock", "list", "diff"] {
-        let began = Instant::now();
-        let told = run(&folder, &["tools", command, "--config", "dead.yaml", "--lock", &lock]);
-        assert!(began.elapsed() < Duration::from_secs(8), "{:?}", began.elapsed());
-        if command == "lock" {
-            insta::assert_snapshot!("dead", told);
-        } else {
-            assert!(told.starts_with("exit code 2\n"), "{told}");
-            assert!(told.contains("4 of 5 servers could not be looked at: dies, none, shakes, lists"), "{told}");
-        }
-        for pids in ["shakes", "lists"] {
-            gone(&folder.join(pids));
-        }
-        assert_eq!(fs::read(&lock).unwrap(), old);
+    let began = Instant::now();
+    insta::assert_snapshot!("dead", run(&folder, &["tools", "lock", "--config", "dead.yaml", "--lock", "old.json"]));
+    // Four seconds to answer, and as many to be ended.
+    assert!(began.elapsed() < Duration::from_secs(12), "{:?}", began.elapsed());
+    for pids in ["shakes", "lists"] {
+        gone(&folder.join(pids));
     }
-    let mut missing = praxiom(&folder, &["tools", "lock", "--config", "dead.yaml", "--lock", &lock]);
-    let told = shown(&folder, &missing.env_remove("SECRET").output().unwrap());
+    for command in ["list", "diff"] {
+        let told = run(&folder, &["tools", command, "--config", "one_dead.yaml", "--lock", "old.json"]);
+        assert!(told.starts_with("exit code 2\n"), "{told}");
+        assert!(told.contains("1 of 2 servers could not be looked at: dies"), "{told}");
+        assert!(told.contains("good"), "{told}");
+    }
+    let failed = ["tools", "lock", "--config", "one_dead.yaml", "--lock", "old.json", "--format", "json"];
+    let output = praxiom(&folder, &failed).output().unwrap();
+    shown(&output);
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((&document["written"], &document["failures"][0]["server"]), (&json!(false), &json!("dies")));
+    assert_eq!(fs::read(&lock).unwrap(), old);
+    let mut missing = praxiom(&folder, &["tools", "lock", "--config", "dead.yaml", "--lock", "old.json"]);
+    let told = shown(&missing.env_remove("SECRET").output().unwrap());
     assert!(told.starts_with("exit code 2\n") && told.contains("the variable `SECRET` is not set"), "{told}");
     assert_eq!(fs::read(&lock).unwrap(), old);
 }
 
-/// The processes whose ids are in a file have ended; the file is taken away.
+/// The processes whose ids are in a file end, if they have not; the file is taken away.
 fn gone(file: &Path) {
+    let began = Instant::now();
     for pid in fs::read_to_string(file).unwrap().split(' ') {
-        assert!(!Path::new("/proc").join(pid).exists(), "{pid} of {} is still there", file.display());
+        // One that was killed may take a moment to go.
+        while Path::new("/proc").join(pid).exists() {
+            assert!(began.elapsed() < Duration::from_secs(2), "{pid} of {} is still there", file.display());
+            std::thread::sleep(Duration::from_millis(10));
+        }
     }
     fs::remove_file(file).unwrap();
 }
@@ -209,11 +219,10 @@ fn gone(file: &Path) {
 #[test]
 fn an_interrupt_ends_the_servers() {
     let Some(folder) = folder("interrupt") else { return };
-    let config = path(&folder, "praxiom.yaml");
-    let hangs = |how| json!({"command": "python3", "args": ["-B", "hang.py", how, format!("${{DIR}}/{how}")]});
+    let hangs = |how| json!({"command": "python3", "args": ["-B", "hang.py", how, format!("{how}")]});
     let servers = json!({"servers": {"shakes": hangs("handshake"), "lists": hangs("lists")}});
-    fs::write(&config, servers.to_string()).unwrap();
-    let mut command = praxiom(&folder, &["tools", "lock", "--config", &config]);
+    fs::write(folder.join(CONFIG), servers.to_string()).unwrap();
+    let mut command = praxiom(&folder, &["tools", "lock", "--config", CONFIG]);
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let files = ["handshake", "lists"].map(|name| folder.join(name));
     let began = Instant::now();
@@ -225,11 +234,9 @@ fn an_interrupt_ends_the_servers() {
     Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     let output = child.wait_with_output().unwrap();
     assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
-    let told = shown(&folder, &output);
+    let told = shown(&output);
     assert!(told.starts_with("exit code 2\n") && told.contains("interrupted; nothing was written"), "{told}");
-    for file in &files {
-        gone(file);
-    }
+    files.iter().for_each(|file| gone(file));
 }
 
 /// What a client of the gateway sees and what is told of it.
@@ -241,12 +248,11 @@ struct Served {
     code: Option<i32>,
 }
 
-fn serve(folder: &Path, config: &str, more: &[&str]) -> Served {
-    let policy = path(folder, "serve.yaml");
-    fs::write(&policy, "default: allow\nactions:\n  - {name: never, match: 'x__y', requires: false}\n").unwrap();
-    let audit = path(folder, "audit.jsonl");
+fn serve(folder: &Path, more: &[&str]) -> Served {
+    fs::write(folder.join(POLICY), ALLOW).unwrap();
+    let audit = folder.join("audit.jsonl");
     let _ = fs::remove_file(&audit);
-    let args = ["serve", "--config", config, "--policy", &policy, "--audit", &audit];
+    let args = ["serve", "--config", CONFIG, "--policy", POLICY, "--audit", "audit.jsonl"];
     let mut command = praxiom(folder, &[&args, more].concat());
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
@@ -284,7 +290,7 @@ fn serve(folder: &Path, config: &str, more: &[&str]) -> Served {
 fn a_server_that_is_started_otherwise_is_refused() {
     let Some(folder) = folder("start") else { return };
     offer(&folder, &json!({"tools": [tool("read", "Reads.")]}));
-    let args = ["-B", "listed.py", "${DIR}/tools.json"];
+    let args = ["-B", "listed.py", "tools.json"];
     let shell = format!("python3 {}; id", args.join(" "));
     let starts = [
         usual(),
@@ -293,11 +299,12 @@ fn a_server_that_is_started_otherwise_is_refused() {
         json!({"url": "https://other.example/mcp"}),
         json!({"command": "python3", "args": args, "cwd": "/tmp"}),
     ];
-    let written = run(&folder, &["tools", "lock", "--config", &listed(&folder, &starts[0], true)]);
+    listed(&folder, &starts[0], true);
+    let written = run(&folder, &["tools", "lock", "--config", CONFIG]);
     assert!(written.starts_with("exit code 0\n"), "{written}");
     for (at, start) in starts.iter().enumerate() {
-        let config = listed(&folder, start, true);
-        let served = serve(&folder, &config, &[]);
+        listed(&folder, start, true);
+        let served = serve(&folder, &[]);
         let Served { tools, codes, stderr, code } = &served;
         assert_eq!(*code, Some(0), "{stderr}");
         if at == 0 {
@@ -308,12 +315,12 @@ fn a_server_that_is_started_otherwise_is_refused() {
         assert_eq!(*tools, ["beside__ping"], "{start}: {stderr}");
         assert_eq!(*codes, [("fs".to_owned(), "tool_definition_changed".to_owned())], "{start}");
         assert!(stderr.contains("tool_definition_changed"), "{stderr}");
-        let strict = serve(&folder, &config, &["--strict"]);
+        let strict = serve(&folder, &["--strict"]);
         assert_eq!(strict.code, Some(2), "{start}: {}", strict.stderr);
-        let listed = run(&folder, &["tools", "list", "--config", &config]);
+        let listed = run(&folder, &["tools", "list", "--config", CONFIG]);
         assert!(listed.contains("refused     tool_definition_changed: "), "{listed}");
         if at == 1 {
-            insta::assert_snapshot!("started_otherwise", run(&folder, &["tools", "diff", "--config", &config]));
+            insta::assert_snapshot!("started_otherwise", run(&folder, &["tools", "diff", "--config", CONFIG]));
         }
     }
 }
@@ -321,13 +328,13 @@ fn a_server_that_is_started_otherwise_is_refused() {
 #[test]
 fn a_tool_that_the_lock_has_not_or_otherwise_is_refused() {
     let Some(folder) = folder("changed") else { return };
-    let config = listed(&folder, &usual(), true);
+    listed(&folder, &usual(), true);
     offer(&folder, &json!({"tools": [tool("read", "Reads."), tool("write", "Writes.")]}));
-    let none = serve_refused(&folder, &config);
+    let none = serve_refused(&folder);
     assert!(none.contains("praxiom.lock.json") && none.contains("there is no such file"), "{none}");
-    run(&folder, &["tools", "lock", "--config", &config]);
+    run(&folder, &["tools", "lock", "--config", CONFIG]);
     offer(&folder, &json!({"tools": [tool("read", "Reads."), tool("write", "Writes all."), tool("new", "New.")]}));
-    let served = serve(&folder, &config, &[]);
+    let served = serve(&folder, &[]);
     assert_eq!(served.tools, ["fs__read", "beside__ping"], "{}", served.stderr);
     let changed = ("fs".to_owned(), "tool_definition_changed".to_owned());
     assert_eq!(served.codes, [changed.clone(), changed]);
@@ -335,17 +342,16 @@ fn a_tool_that_the_lock_has_not_or_otherwise_is_refused() {
     for told in ["the tool `write` is refused: its definition is not", "the tool `new` is refused: the lock does not"] {
         assert!(served.stderr.contains(told), "{}", served.stderr);
     }
-    let listed = run(&folder, &["tools", "list", "--config", &config]);
+    let listed = run(&folder, &["tools", "list", "--config", CONFIG]);
     assert!(
         listed.contains("- fs__new") && listed.contains("tool_definition_changed: the lock does not have it"),
         "{listed}"
     );
 }
 
-fn serve_refused(folder: &Path, config: &str) -> String {
-    let policy = path(folder, "serve.yaml");
-    fs::write(&policy, "default: allow\nactions:\n  - {name: never, match: 'x__y', requires: false}\n").unwrap();
-    let output = praxiom(folder, &["serve", "--config", config, "--policy", &policy]).output().unwrap();
+fn serve_refused(folder: &Path) -> String {
+    fs::write(folder.join(POLICY), ALLOW).unwrap();
+    let output = praxiom(folder, &["serve", "--config", CONFIG, "--policy", POLICY]).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
-    shown(folder, &output)
+    shown(&output)
 }

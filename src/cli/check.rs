@@ -22,7 +22,7 @@ pub(super) struct Args {
     /// Policies; `-` is standard input
     #[arg(required = true, value_name = "POLICY")]
     policies: Vec<String>,
-    /// What the servers offer: a tool lock, or NAME=FILE with a server's tools/list result
+    /// What the servers offer: the lock that `praxiom tools lock` writes, or NAME=FILE with a server's tools/list result
     #[arg(long, value_name = "[NAME=]FILE")]
     tools: Vec<String>,
     #[arg(long, value_enum, default_value_t = Format::Human)]

@@ -73,6 +73,8 @@ struct Task<'a> {
     config: &'a Config,
     words: Words<'a>,
     lock: PathBuf,
+    /// Where the configuration is.
+    folder: PathBuf,
     /// Whether the lock's path was written anywhere.
     named: bool,
     json: bool,
@@ -82,11 +84,13 @@ pub(super) fn run(args: &Args, printer: &mut Printer) -> Result<Outcome, ToolErr
     let (Command::List(common) | Command::Lock(common) | Command::Diff(common)) = &args.command;
     let config = configuration(&common.files, printer)?;
     let written = common.lock.clone().or_else(|| config.lock.as_ref().map(|lock| lock.path.clone()));
-    let beside = || Path::new(common.files.config.as_deref().unwrap_or_default()).with_file_name(LOCK);
+    let path = Path::new(common.files.config.as_deref().unwrap_or_default());
     let task = Task {
         words: Words(&config.masker),
         named: written.is_some(),
-        lock: written.unwrap_or_else(beside),
+        lock: written.unwrap_or_else(|| path.with_file_name(LOCK)),
+        // The folder of a bare name is this one.
+        folder: path.parent().map_or_else(PathBuf::new, |folder| Path::new(".").join(folder)),
         json: common.format == Format::Json,
         config: &config,
     };

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const KEYS: &[&str] =
     &["tools", "resources", "prompts", "pins", "reverse", "max_result_bytes", "max_blob_bytes", "frame", "filter"];
 const HELP: &str = "write `trust: {tools: [NAME, …]}`, or `trust: \"*\"` for all tools, resources and prompts";
-const PIN_HELP: &str = "write `sha256:` and 32 hex digits in lower case, as `praxiom tools lock` prints them";
+const PIN_HELP: &str = "write `sha256:` and 32 hex digits in lower case, as `praxiom tools list` prints them";
 
 /// A larger cap is a slip of the pen: no answer of this size gets through.
 const MAX_CAP: u64 = 1 << 30;

@@ -132,7 +132,9 @@ fn tools(listing: &Listing, trust: &Trust, locked: Option<&LockedServer>, admitt
             }
         }
     }
-    for name in missing {
+    // One that is listed and withheld is named above.
+    let listed = |name: &str| listing.tools.iter().any(|tool| tool.get("name").and_then(Value::as_str) == Some(name));
+    for name in missing.into_iter().filter(|name| !listed(name)) {
         admitted.find(None, format!("the tool `{}` is declared, but the server does not list it", visible(name)));
     }
 }

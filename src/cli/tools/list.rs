@@ -52,7 +52,7 @@ fn lock(task: &Task<'_>, given: bool, printer: &mut Printer) -> Result<Option<Lo
 }
 
 fn human(task: &Task<'_>, server: &Server, seen: &Result<Seen, String>, judged: &Judged) -> String {
-    let words = task.words;
+    let words = &task.words;
     let mut out = String::new();
     match seen {
         Ok(seen) => {
@@ -149,11 +149,11 @@ fn trusted(trust: &Trust) -> String {
 /// What would declare trust in a server that has none.
 fn trust_lines(server: &Server, seen: &Seen) -> Option<String> {
     let names: Vec<&str> = seen.tools.offered.iter().map(|tool| tool.name.as_str()).collect();
-    server.trust.is_none().then(|| server.trust_lines(Some(&names)))
+    (server.trust.is_none() && !names.is_empty()).then(|| server.trust_lines(Some(&names)))
 }
 
 fn json(task: &Task<'_>, server: &Server, seen: &Result<Seen, String>, judged: &Judged) -> Json {
-    let words = task.words;
+    let words = &task.words;
     let or_null = |text: Option<&str>| text.map_or(Json::Null, |text| words.json(text));
     let code =
         |reason: Option<&Reason>| reason.and_then(|reason| reason.code).map_or(Json::Null, |code| text(code.as_str()));

@@ -5,6 +5,7 @@ use crate::catalogue::{Lock, differences_to_json, show_differences};
 use crate::gateway::survey::Seen;
 use crate::json::{Json, Number};
 use std::fmt::Write;
+use std::path::{Path, PathBuf};
 
 pub(super) fn run(task: &Task<'_>, printer: &mut Printer) -> Result<Outcome, ToolError> {
     let old = old(task, printer)?;
@@ -78,10 +79,17 @@ pub(super) fn run(task: &Task<'_>, printer: &mut Printer) -> Result<Outcome, Too
     }
     printer.line(&format!("{path}: written"))?;
     if task.config.lock.is_none() {
-        let name = task.lock.file_name().map_or_else(|| path.clone().into(), |name| name.to_string_lossy());
-        printer.remark(&format!("`serve` goes by it once the configuration says `lock: {}`", super::shown(&name)))?;
+        let path = super::shown(&from_config(task).to_string_lossy());
+        printer.remark(&format!("`serve` goes by it once the configuration says `lock: {path}`"))?;
     }
     Ok(Outcome::Clean)
+}
+
+/// The path of the lock as the configuration would write it.
+fn from_config(task: &Task<'_>) -> PathBuf {
+    let Ok(lock) = task.lock.canonicalize() else { return task.lock.clone() };
+    let folder = task.folder.canonicalize().unwrap_or_default();
+    lock.strip_prefix(&folder).map(Path::to_path_buf).unwrap_or(lock)
 }
 
 /// The lock that is there.

@@ -11,7 +11,6 @@ use std::borrow::Cow;
 const SECRET: usize = 8;
 
 /// Takes out the secrets of one configuration.
-#[derive(Clone, Copy)]
 pub(super) struct Words<'m>(pub(super) &'m Masker);
 
 impl Words<'_> {
