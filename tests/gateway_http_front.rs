@@ -630,6 +630,8 @@ fn who_listens_hears_of_changed_lists() {
     let wanted = json!({ "notifications": { "toolsListChanged": true } });
     let mut heard = alone("subscriptions/listen", wanted, &json!("l")).open();
     let session = Session::begin();
+    // Only who has asked for a list is told that it has changed.
+    assert_eq!(session.request(&json!(1), "tools/list", &json!({})).ask().0, 200);
     let mut unasked = session.get().open();
     let first = heard.message();
     assert_eq!(first["method"], "notifications/subscriptions/acknowledged");

@@ -236,7 +236,9 @@ fn an_interrupt_ends_the_servers() {
     assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
     let told = shown(&output);
     assert!(told.starts_with("exit code 2\n") && told.contains("interrupted; nothing was written"), "{told}");
-    files.iter().for_each(|file| gone(file));
+    for file in &files {
+        gone(file);
+    }
 }
 
 /// What a client of the gateway sees and what is told of it.

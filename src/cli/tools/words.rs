@@ -14,12 +14,12 @@ const SECRET: usize = 8;
 pub(super) struct Words<'m>(pub(super) &'m Masker);
 
 impl Words<'_> {
-    pub(super) fn mask(self, text: &str) -> Cow<'_, str> {
+    pub(super) fn mask<'t>(&self, text: &'t str) -> Cow<'t, str> {
         self.0.mask(text)
     }
 
     /// Whether a secret stands in it, of such a length that it is not there by chance.
-    pub(super) fn reveals(self, text: &str) -> bool {
+    pub(super) fn reveals(&self, text: &str) -> bool {
         let Cow::Owned(blank) = self.0.blank(text) else { return false };
         let pairs = blank.bytes().zip(text.bytes());
         let mut run = 0;
@@ -33,19 +33,19 @@ impl Words<'_> {
     }
 
     /// The whole text on one line.
-    pub(super) fn show(self, text: &str) -> String {
+    pub(super) fn show(&self, text: &str) -> String {
         visible(&self.mask(text))
     }
 
     /// The whole text, a line each of its lines, all but the first indented.
-    pub(super) fn lines(self, text: &str) -> String {
+    pub(super) fn lines(&self, text: &str) -> String {
         let masked = self.mask(text);
         let lines: Vec<String> = masked.lines().map(visible).collect();
         lines.join("\n    ")
     }
 
     /// The first line with anything in it, of so many characters at most; `…` stands for what is left out.
-    pub(super) fn head(self, text: &str, most: usize) -> String {
+    pub(super) fn head(&self, text: &str, most: usize) -> String {
         let masked = self.mask(text);
         let mut lines = masked.lines().map(str::trim).filter(|line| !line.is_empty());
         let first = lines.next().unwrap_or_default();
@@ -57,16 +57,16 @@ impl Words<'_> {
     }
 
     /// One line of so many characters at most, and `…` where it was longer.
-    pub(super) fn short(self, text: &str, most: usize) -> String {
+    pub(super) fn short(&self, text: &str, most: usize) -> String {
         cut(&self.mask(text), most)
     }
 
     /// For a program: exact but for secrets; the writer escapes what does not show.
-    pub(super) fn json(self, text: &str) -> Json {
+    pub(super) fn json(&self, text: &str) -> Json {
         Json::String(self.mask(text).into_owned())
     }
 
-    pub(super) fn difference(self, difference: Difference) -> Difference {
+    pub(super) fn difference(&self, difference: Difference) -> Difference {
         let mask = |text: String| self.mask(&text).into_owned();
         let item = match difference.item {
             Item::Tool(name) => Item::Tool(mask(name)),
