@@ -2,6 +2,7 @@
 //! left behind.
 
 use crate::config::Command as Launch;
+use crate::gateway::pipes::widen;
 use rustix::process::{Pid, Signal, WaitOptions, kill_process_group};
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -61,6 +62,8 @@ impl Child {
         let missing = || std::io::Error::other("the child has no pipes");
         let stdin = process.stdin.take().ok_or_else(missing)?;
         let stdout = process.stdout.take().ok_or_else(missing)?;
+        widen(&stdin);
+        widen(&stdout);
         let stderr = process.stderr.take().ok_or_else(missing)?;
         let group = process.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
         let tail = Tail::default();
