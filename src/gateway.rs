@@ -26,7 +26,7 @@ mod table;
 pub(crate) mod upstream;
 mod wire;
 
-use crate::audit::{Audit, LogArguments};
+use crate::audit::{Audit, Level, LogArguments, NoteKind};
 use crate::catalogue::{Lock, Start};
 use crate::config::{self, Config};
 use crate::eval::Policy;
@@ -97,6 +97,11 @@ impl Builder {
         let full = self.arguments == LogArguments::Full;
         let core = core::Core::new(self.config, self.policy, self.lock, audit, self.dry_run, full);
         let core = Arc::new(core);
+        let names: Vec<&str> = core.servers.iter().map(|server| server.name()).collect();
+        for (action, glob) in core.policy.of_no_server(&names) {
+            let text = format!("the action `{action}` is for `{glob}`, which is of no server of the configuration");
+            core.note(NoteKind::Other, Level::Warning, None, "policy", None, &text);
+        }
         let mut supervisors = JoinSet::new();
         for server in &core.servers {
             supervisors.spawn(servers::supervise(Arc::clone(&core), Arc::clone(server)));
@@ -181,6 +186,7 @@ impl Gateway {
     pub async fn stop(mut self, hurry: bool) {
         self.core.stop(hurry);
         while self.supervisors.join_next().await.is_some() {}
+        self.core.note(NoteKind::Stop, Level::Info, None, "stop", None, "the gateway has stopped");
     }
 }
 

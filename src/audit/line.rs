@@ -107,6 +107,11 @@ impl Writer<'_> {
             }
             Outcome::Answer(Answer::Result(_)) => self.state(returned),
         };
+        if let Outcome::Answer(Answer::Result(result)) = returned.outcome
+            && result.get("isError") == Some(&Json::Bool(true))
+        {
+            detail.push_str(" (isError)");
+        }
         if returned.filtered {
             detail.push_str(" (filtered)");
         }

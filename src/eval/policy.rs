@@ -46,6 +46,21 @@ struct List {
 }
 
 impl Policy {
+    /// Actions and their globs that match no name of any of these servers, whatever its tools are.
+    #[must_use]
+    pub fn of_no_server(&self, servers: &[&str]) -> Vec<(String, String)> {
+        let all: Vec<Glob> = servers.iter().map(|server| Glob::parse(&format!("{server}__*"))).collect();
+        let mut found = Vec::new();
+        for action in &self.0.typed.actions {
+            for (glob, _) in &action.globs {
+                if all.iter().all(|server| ir::overlap(server, glob).is_none()) {
+                    found.push((action.name.to_string(), glob.text().to_owned()));
+                }
+            }
+        }
+        found
+    }
+
     /// Whether every call of this name is let through, since no action covers it and the default is allow.
     #[must_use]
     pub fn passes(&self, tool: &str) -> bool {

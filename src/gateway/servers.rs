@@ -212,11 +212,16 @@ impl Server {
 /// Starts the server and keeps it up until the gateway stops.
 pub(super) async fn supervise(core: Arc<Core>, server: Arc<Server>) {
     let Some(trust) = &server.config.trust else {
-        let lines = server.config.trust_lines(None);
         let why = format!(
-            "the server `{}` is refused: nothing is declared to be trusted of it. To offer all it has, add to its entry:\n{lines}",
+            "the server `{}` is refused: nothing is declared to be trusted of it, so it is not even started",
             server.name()
         );
+        let lines = server.config.trust_lines(None);
+        super::person::tell(&format!(
+            "praxiom: to offer all that `{}` has, add to its entry in the configuration (`praxiom tools list` prints the \
+             lines that name its tools):\n{lines}",
+            server.name()
+        ));
         core.server_refused(&server, Refusal::ServerNotTrusted, &why);
         return;
     };
@@ -237,6 +242,7 @@ pub(super) async fn supervise(core: Arc<Core>, server: Arc<Server>) {
         core.server_note(&server, Level::Warning, "open", None, &what);
     }
     let mut attempts = 0_usize;
+    let mut told = String::new();
     loop {
         let host: Arc<dyn Host> = Arc::new(super::reverse::Reverse::new(&core, &server));
         let opening = Link::open(&server.config, host);
@@ -245,12 +251,16 @@ pub(super) async fn supervise(core: Arc<Core>, server: Arc<Server>) {
             () = core.stop.cancelled() => return,
         };
         let began = Instant::now();
+        let mut hopeless = false;
         let why = match opened {
             Ok(opened) => match watch(&core, &server, opened).await {
                 Some(why) => why,
                 None => return,
             },
-            Err(error) => error.to_string(),
+            Err(error) => {
+                hopeless = error.is_lasting();
+                error.to_string()
+            }
         };
         let renewed = why == RENEWED;
         if began.elapsed() > STABLE || renewed {
@@ -259,7 +269,12 @@ pub(super) async fn supervise(core: Arc<Core>, server: Arc<Server>) {
         let why = core.mask(&why).into_owned();
         if !renewed {
             server.set(Phase::Down);
-            core.server_down(&server, &why, attempts == 0);
+            let wait = wait(attempts, hopeless);
+            // The same again is no news.
+            if why != told {
+                core.server_down(&server, &why, wait);
+            }
+            told = why;
         }
         let wait = if renewed {
             Duration::ZERO

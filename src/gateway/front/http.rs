@@ -153,6 +153,6 @@ impl Door {
         }
         let session = self.sessions.find(principal(parts), headers::session(&parts.headers)?)?;
         self.sessions.end(&session);
-        Ok(reply::accepted())
+        Ok(reply::gone())
     }
 }

@@ -24,6 +24,10 @@ pub(super) fn accepted() -> Response {
     with_status(StatusCode::ACCEPTED, Body::empty())
 }
 
+pub(super) fn gone() -> Response {
+    with_status(StatusCode::NO_CONTENT, Body::empty())
+}
+
 pub(super) fn message(status: StatusCode, message: &ServerJsonRpcMessage) -> Response {
     match serde_json::to_vec(message) {
         Ok(bytes) => {
