@@ -250,10 +250,9 @@ impl Core {
         self.rebuild();
     }
 
-    pub(super) fn server_down(&self, server: &Server, why: &str, first: bool) {
-        let level = if first { Level::Error } else { Level::Warning };
-        let text = format!("{why} (started as: {})", server.config.describe());
-        self.server_note(server, level, "down", None, &text);
+    pub(super) fn server_down(&self, server: &Server, why: &str, again: Duration) {
+        let text = format!("{why} (started as: {}); the next attempt is in {again:?}", server.config.describe());
+        self.server_note(server, Level::Error, "down", None, &text);
         self.failed.send_replace(Some(format!("the server `{}` is down: {why}", server.name())));
     }
 

@@ -276,11 +276,7 @@ pub(super) async fn supervise(core: Arc<Core>, server: Arc<Server>) {
             }
             told = why;
         }
-        let wait = if renewed {
-            Duration::ZERO
-        } else {
-            BACKOFF.get(attempts).or(BACKOFF.last()).copied().unwrap_or_default()
-        };
+        let wait = if renewed { Duration::ZERO } else { wait(attempts, hopeless) };
         attempts += 1;
         tokio::select! {
             () = tokio::time::sleep(wait) => {}
@@ -288,6 +284,12 @@ pub(super) async fn supervise(core: Arc<Core>, server: Arc<Server>) {
             () = core.stop.cancelled() => return,
         }
     }
+}
+
+/// How long until the next attempt; `hopeless`: nothing but an operator is likely to change it.
+fn wait(attempts: usize, hopeless: bool) -> Duration {
+    let at = if hopeless { BACKOFF.len() } else { attempts };
+    BACKOFF.get(at).or(BACKOFF.last()).copied().unwrap_or_default()
 }
 
 /// Doors beside the tools that are open and that the policy says nothing of.

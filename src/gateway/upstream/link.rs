@@ -69,6 +69,13 @@ pub(crate) enum ConnectError {
     Handshake(String),
 }
 
+impl ConnectError {
+    /// Whether nothing but an operator is likely to change it.
+    pub(crate) fn is_lasting(&self) -> bool {
+        matches!(self, Self::Spawn(_))
+    }
+}
+
 /// Why a request has no result.
 #[derive(Debug)]
 pub(crate) enum Failure {
