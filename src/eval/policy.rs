@@ -53,7 +53,7 @@ impl Policy {
         let mut found = Vec::new();
         for action in &self.0.typed.actions {
             for (glob, _) in &action.globs {
-                if all.iter().all(|server| ir::overlap(server, glob).is_none()) {
+                if all.iter().all(|server| ir::glob::overlap(server, glob).is_none()) {
                     found.push((action.name.to_string(), glob.text().to_owned()));
                 }
             }
