@@ -2,13 +2,17 @@
 //! formed. Each item is judged by itself, and every refusal is named.
 
 use super::upstream::Listing;
-use crate::boundary::{self, Mirrors, Refusal};
+use crate::boundary::{self, Mirrors, Refusal, Triage};
 use crate::catalogue::{LockedServer, full_digest, pin};
 use crate::config::{Allow, Trust};
 use crate::json::Json;
+use crate::text::suggest::nearest;
 use crate::text::visible;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
+
+/// So many resources, and so many templates, of a server are named one by one if they are not as they should be.
+const MOST_NAMED: usize = 50;
 
 /// A tool that is offered.
 #[derive(Clone, Debug)]
@@ -76,17 +80,34 @@ pub(super) fn admit(listing: &Listing, trust: &Trust, locked: Option<&LockedServ
     tools(listing, trust, locked, &mut admitted);
     prompts(listing, trust, locked, &mut admitted);
     if trust.resources {
-        admitted.resources = named(&listing.resources, "uri");
-        admitted.templates = named(&listing.templates, "uriTemplate");
+        admitted.resources = shown("resources", &boundary::resources(jsons(&listing.resources)), &mut admitted);
+        admitted.templates =
+            shown("resource templates", &boundary::templates(jsons(&listing.templates)), &mut admitted);
     }
     admitted
+}
+
+pub(super) fn jsons(items: &[Value]) -> Vec<Json> {
+    items.iter().map(Json::from).collect()
+}
+
+/// What of resources or templates clients see.
+fn shown(what: &str, triage: &Triage, admitted: &mut Admitted) -> Vec<Value> {
+    for finding in triage.findings.iter().take(MOST_NAMED) {
+        admitted.find(None, finding.to_string());
+    }
+    let more = triage.findings.len().saturating_sub(MOST_NAMED);
+    if more > 0 {
+        admitted.find(None, format!("{more} more of the list of {what} are withheld or repaired"));
+    }
+    triage.offered.iter().map(|offered| Value::from(offered.shown())).collect()
 }
 
 fn tools(listing: &Listing, trust: &Trust, locked: Option<&LockedServer>, admitted: &mut Admitted) {
     if trust.tools.is_nothing() {
         return;
     }
-    let triage = boundary::tools(listing.tools.iter().map(Json::from).collect());
+    let triage = boundary::tools(jsons(&listing.tools));
     for finding in &triage.findings {
         let text = finding.to_string();
         admitted.findings.push(Finding { code: None, text, tool: finding.withheld });
@@ -135,7 +156,7 @@ fn tools(listing: &Listing, trust: &Trust, locked: Option<&LockedServer>, admitt
     // One that is listed and withheld is named above.
     let listed = |name: &str| listing.tools.iter().any(|tool| tool.get("name").and_then(Value::as_str) == Some(name));
     for name in missing.into_iter().filter(|name| !listed(name)) {
-        admitted.find(None, format!("the tool `{}` is declared, but the server does not list it", visible(name)));
+        admitted.find(None, unlisted("tool", name, &triage));
     }
 }
 
@@ -143,7 +164,7 @@ fn prompts(listing: &Listing, trust: &Trust, locked: Option<&LockedServer>, admi
     if trust.prompts.is_nothing() {
         return;
     }
-    let triage = boundary::prompts(listing.prompts.iter().map(Json::from).collect());
+    let triage = boundary::prompts(jsons(&listing.prompts));
     for finding in &triage.findings {
         admitted.find(None, finding.to_string());
     }
@@ -164,9 +185,15 @@ fn prompts(listing: &Listing, trust: &Trust, locked: Option<&LockedServer>, admi
     }
     if let Allow::Only(names) = &trust.prompts {
         for name in names.iter().filter(|name| !triage.offered.iter().any(|offered| offered.name == **name)) {
-            admitted.find(None, format!("the prompt `{}` is declared, but the server does not list it", visible(name)));
+            admitted.find(None, unlisted("prompt", name, &triage));
         }
     }
+}
+
+fn unlisted(what: &str, name: &str, triage: &Triage) -> String {
+    let near = nearest(name, triage.offered.iter().map(|offered| offered.name.as_str()));
+    let hint = near.map(|near| format!("; did you mean `{}`?", visible(near))).unwrap_or_default();
+    format!("the {what} `{}` is declared, but the server does not list it{hint}", visible(name))
 }
 
 /// Whether a definition is the one that the lock has.
@@ -176,9 +203,4 @@ fn agrees(locked: Option<&Json>, sent: &Json) -> Result<(), &'static str> {
         Some(locked) if full_digest(locked) == full_digest(sent) => Ok(()),
         Some(_) => Err("its definition is not the one in the lock"),
     }
-}
-
-/// The items that have a text under `key`; nothing else can be routed.
-pub(super) fn named(items: &[Value], key: &str) -> Vec<Value> {
-    items.iter().filter(|item| item.get(key).is_some_and(Value::is_string)).cloned().collect()
 }

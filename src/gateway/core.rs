@@ -151,7 +151,8 @@ impl Core {
             std::mem::replace(&mut *table, Arc::clone(&new))
         };
         for remark in new.remarks.iter().filter(|remark| !old.remarks.contains(remark)) {
-            self.note(NoteKind::Withheld, Level::Warning, None, "names", None, &self.mask(remark));
+            let kind = if remark.level == Level::Info { NoteKind::Other } else { NoteKind::Withheld };
+            self.note(kind, remark.level, None, "names", None, &self.mask(&remark.text));
         }
         let [tools, prompts, resources] = new.differs(&old);
         for client in self.clients() {

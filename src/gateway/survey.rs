@@ -5,14 +5,13 @@ mod judge;
 
 pub(crate) use judge::{Judged, Reason, ToolRow, judge};
 
-use super::admit::named;
+use super::admit::jsons;
 use super::upstream::{Link, Listing, Nobody, Opened, list};
 use crate::boundary::{self, Triage};
 use crate::catalogue::LockedServer;
 use crate::config::{Config, Server};
 use crate::json::{Json, Object};
 use futures::future::join_all;
-use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::timeout;
@@ -30,6 +29,8 @@ pub(crate) struct Seen {
     pub(crate) info: Json,
     pub(crate) tools: Triage,
     pub(crate) prompts: Triage,
+    resources: Triage,
+    templates: Triage,
     /// What was odd about the connection and the lists.
     pub(crate) remarks: Vec<String>,
     listing: Listing,
@@ -83,6 +84,8 @@ async fn look(server: &Server, stop: &CancellationToken) -> Result<Seen, String>
         info: Json::from(&link.info),
         tools: boundary::tools(jsons(&listing.tools)),
         prompts: boundary::prompts(jsons(&listing.prompts)),
+        resources: boundary::resources(jsons(&listing.resources)),
+        templates: boundary::templates(jsons(&listing.templates)),
         remarks,
         listing,
     })
@@ -95,19 +98,14 @@ impl Seen {
         for name in ["name", "version"] {
             identity.set(name, self.info.get(name).cloned().unwrap_or(Json::Null));
         }
-        let mut resources = jsons(&named(&self.listing.resources, "uri"));
-        resources.extend(jsons(&named(&self.listing.templates, "uriTemplate")));
+        let resources = self.resources.offered.iter().chain(&self.templates.offered);
         LockedServer {
             start: super::started(server),
             server: Json::Object(identity),
             protocol: self.protocol.clone(),
             tools: self.tools.offered.iter().map(|tool| (tool.name.clone(), tool.sent.clone())).collect(),
-            resources,
+            resources: resources.map(|resource| resource.sent.clone()).collect(),
             prompts: self.prompts.offered.iter().map(|prompt| prompt.sent.clone()).collect(),
         }
     }
-}
-
-fn jsons(values: &[Value]) -> Vec<Json> {
-    values.iter().map(Json::from).collect()
 }

@@ -1,11 +1,16 @@
 //! What clients see of all servers together, and where each name leads.
 
 use super::admit::Admitted;
+use crate::audit::Level;
 use crate::boundary::{Mirrors, Names, Offer, ResourceOffer, Resources, Route, Target};
 use crate::config::Expose;
+use crate::text::visible;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+
+/// So many resources that several servers offer are named one by one.
+const MOST_SHARED: usize = 20;
 
 /// One server's part, in the order of the configuration.
 #[derive(Clone, Debug)]
@@ -28,7 +33,14 @@ pub(super) struct Table {
     pub(super) resources: Vec<Value>,
     pub(super) templates: Vec<Value>,
     /// What the operator should hear of: shortened names, collisions, shared resources.
-    pub(super) remarks: Vec<String>,
+    pub(super) remarks: Vec<Remark>,
+}
+
+/// Something about all servers together, and how bad it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Remark {
+    pub(super) level: Level,
+    pub(super) text: String,
 }
 
 impl Table {
@@ -86,27 +98,36 @@ impl Table {
         }
     }
 
-    fn told(&self) -> Vec<String> {
+    fn told(&self) -> Vec<Remark> {
         let mut told = Vec::new();
+        let mut bad = Vec::new();
         for names in [&self.tool_names, &self.prompt_names] {
             for (target, short) in names.shortened() {
-                told.push(format!("`{}` goes out as `{short}`", crate::text::visible(&target.full())));
+                let text = format!("`{}` goes out as `{short}`", visible(&target.full()));
+                // Nothing is lost by it, and it is so at every start.
+                told.push(Remark { level: Level::Info, text });
             }
             for collision in names.collisions() {
                 let targets: Vec<String> =
-                    collision.targets.iter().map(|t| format!("`{}` of `{}`", t.name, t.server)).collect();
-                told.push(format!(
+                    collision.targets.iter().map(|t| format!("`{}` of `{}`", visible(&t.name), t.server)).collect();
+                bad.push(format!(
                     "the name `{}` would stand for {}: none of them is offered",
-                    crate::text::visible(&collision.name),
+                    visible(&collision.name),
                     targets.join(" and ")
                 ));
             }
         }
-        for (uri, servers) in self.resource_routes.withheld() {
-            let uri: String = crate::text::visible(uri).chars().take(200).collect();
-            told.push(format!("the resource `{uri}` is offered by {}: none of them is read", servers.join(" and ")));
+        let withheld: Vec<_> = self.resource_routes.withheld().collect();
+        for (uri, servers) in withheld.iter().take(MOST_SHARED) {
+            let uri: String = visible(uri).chars().take(200).collect();
+            bad.push(format!("the resource `{uri}` is offered by {}: none of them is read", servers.join(" and ")));
         }
-        told.extend(self.resource_routes.refused().iter().cloned());
+        let more = withheld.len().saturating_sub(MOST_SHARED);
+        if more > 0 {
+            bad.push(format!("{more} more resources are offered by several servers: none of them is read"));
+        }
+        bad.extend(self.resource_routes.refused().iter().cloned());
+        told.extend(bad.into_iter().map(|text| Remark { level: Level::Warning, text }));
         told
     }
 

@@ -21,7 +21,9 @@ fn long_names_fit_into_the_budget() {
     }
     let short = names.iter().find(|name| name.starts_with(&server[..20]) && !name.ends_with("ping")).unwrap().clone();
     let full = format!("{server}__{tool}");
-    assert!(gateway.told(&full).contains(&short), "the start says which names were shortened");
+    let said = gateway.told(&full);
+    assert!(said.contains(&short) && said.contains("note names: `"), "the start says which were shortened: {said}");
+    assert!(!said.contains("warning names"), "and nothing is wrong with that: {said}");
     for name in [short.as_str(), full.as_str(), &format!("{server}__ping")] {
         let answer = gateway.call(name, json!({ "say": "x" }));
         assert_eq!(text(&answer), "x", "{answer}");
@@ -134,6 +136,48 @@ fn one_bad_tool_never_loses_the_others() {
 }
 
 /// The pin of a tool as the fixture defines it by default, found out from the refusal of a wrong one.
+#[test]
+fn one_bad_resource_or_prompt_never_loses_the_others() {
+    let Some(setup) = Setup::new("odd-resources") else { return };
+    let spec = json!({
+        "resources": { "x:good": "text" }, "templates": ["x:{a}"], "prompts": ["good"],
+        "listed": {
+            "resources/list": [{ "uri": "x:1" }, { "uri": "x:2", "name": 5, "description": ["x"] }, { "uri": "x:good" }, 7],
+            "resources/templates/list": [{ "uriTemplate": "y:{a}", "title": 1 }],
+            "prompts/list": [{ "name": "args", "arguments": [5, null, { "name": "a" }] }],
+        },
+    });
+    let more = json!({ "trust": { "tools": ["echo", "sya"], "prompts": ["good", "args", "god"] } });
+    let mut gateway = setup.server_with("s", spec, more).session();
+    let mut list = |method: &str, key: &str| gateway.request(method, json!({}))["result"][key].clone();
+    assert_eq!(
+        list("resources/list", "resources"),
+        json!([{ "uri": "x:good", "name": "x:good" }, { "uri": "x:1", "name": "x:1" }, { "uri": "x:2", "name": "x:2" }])
+    );
+    assert_eq!(
+        list("resources/templates/list", "resourceTemplates"),
+        json!([{ "uriTemplate": "x:{a}", "name": "x:{a}" }, { "uriTemplate": "y:{a}", "name": "y:{a}" }])
+    );
+    assert_eq!(
+        list("prompts/list", "prompts"),
+        json!([{ "name": "s__good" }, { "name": "s__args", "arguments": [{ "name": "a" }] }])
+    );
+    let told = gateway.stderr();
+    for said in [
+        "the resource `x:1` is repaired",
+        "the resource `x:2` is repaired",
+        "the resource `x:good` is withheld: one before it",
+        "resource 5 of the list is withheld: it is no object",
+        "the resource template `y:{a}` is repaired",
+        "the prompt `s__args` is repaired: its argument 1 is left out",
+        "the tool `sya` is declared, but the server does not list it; did you mean `say`?",
+        "the prompt `god` is declared, but the server does not list it; did you mean `good`?",
+    ] {
+        let said = said.replace("s__", "");
+        assert_eq!(told.lines().filter(|line| line.contains(&said)).count(), 1, "{said}: {told}");
+    }
+}
+
 fn pin_of(tool: &str) -> String {
     let setup = Setup::new(&format!("pin-of-{tool}")).unwrap();
     let wrong = json!({ "trust": { "pins": { tool: format!("sha256:{}", "0".repeat(32)) } } });

@@ -8,6 +8,7 @@
     tools, after   tools (names or definitions); those of `after` from the call of `change` on
     pages, cursor  sizes of the pages of tools/list; "loop": the same cursor for ever, "empty": ends with ""
     resources      {uri: text}; templates [uriTemplate]; prompts [name]; capabilities: instead of its own
+    listed         {method of a list: items}: more items, as they are
     odd            a file of lines {"name", "result" | "error"}: tools that answer with that very text
     log            a file that gets each line that is received
     stubborn       goes on after the end of its input and after TERM
@@ -186,6 +187,10 @@ def capabilities():
     return found
 
 
+def listed(method):
+    return SPEC.get("listed", {}).get(method, [])
+
+
 def answer(ident, method, params):
     cached = {"ttlMs": 0, "cacheScope": "private"} if MODERN else {}
     if method == "initialize" and not MODERN:
@@ -200,16 +205,17 @@ def answer(ident, method, params):
     if method == "tools/list":
         return {**page(params), **cached}
     if method == "resources/list":
-        return {"resources": [{"uri": uri, "name": uri} for uri in SPEC.get("resources", {})], **cached}
+        return {"resources": [{"uri": uri, "name": uri} for uri in SPEC.get("resources", {})] + listed(method), **cached}
     if method == "resources/templates/list":
-        return {"resourceTemplates": [{"uriTemplate": uri, "name": uri} for uri in SPEC.get("templates", [])], **cached}
+        templates = [{"uriTemplate": uri, "name": uri} for uri in SPEC.get("templates", [])]
+        return {"resourceTemplates": templates + listed(method), **cached}
     if method == "resources/read":
         uri = params["uri"]
         return {"contents": [{"uri": uri, "text": SPEC.get("resources", {}).get(uri, "from a template")}], **cached}
     if method in ("resources/subscribe", "resources/unsubscribe"):
         return {}
     if method == "prompts/list":
-        return {"prompts": [{"name": name} for name in SPEC.get("prompts", [])], **cached}
+        return {"prompts": [{"name": name} for name in SPEC.get("prompts", [])] + listed(method), **cached}
     if method == "prompts/get":
         content = {"type": "text", "text": json.dumps(params.get("arguments"))}
         return {"messages": [{"role": "user", "content": content}]}

@@ -2,10 +2,10 @@
 //! judges as while serving.
 
 use super::Seen;
-use crate::boundary::{Refusal, Route, Target};
+use crate::boundary::{Offered, Refusal, Route, Target};
 use crate::catalogue::{Lock, pin};
 use crate::config::{Config, Server};
-use crate::gateway::admit::{Admitted, admit, named};
+use crate::gateway::admit::{Admitted, admit};
 use crate::gateway::started;
 use crate::gateway::table::{Part, Table};
 use crate::json::Json;
@@ -69,7 +69,7 @@ pub(crate) fn judge(config: &Config, seen: &[Result<Seen, String>], lock: Option
         Ok(seen) => judged(server, seen, &part.admitted, &table, refused),
         Err(_) => Judged { refused, ..Judged::default() },
     });
-    (judged.collect(), table.remarks)
+    (judged.collect(), table.remarks.into_iter().map(|remark| remark.text).collect())
 }
 
 /// Why the gateway would not contact a server, if it would not.
@@ -91,14 +91,10 @@ fn judged(server: &Server, seen: &Seen, admitted: &Admitted, table: &Table, refu
         admitted.findings.iter().filter(|finding| !finding.tool).map(|finding| finding.text.clone()).collect();
     remarks.extend(seen.remarks.iter().filter(|remark| !admitted.findings.iter().any(|f| f.text == **remark)).cloned());
     let prompt = |name: &String| (name.clone(), table.prompt_name(&target(name)).map(str::to_owned));
-    let mut resources = Vec::new();
-    for (items, key) in [(&seen.listing.resources, "uri"), (&seen.listing.templates, "uriTemplate")] {
-        for item in named(items, key) {
-            let uri = item.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
-            let ours = matches!(table.reference(&uri), Route::Server(owner) if owner == server.name);
-            resources.push((uri, ours));
-        }
-    }
+    let resource = |offered: &Offered| {
+        let ours = matches!(table.reference(&offered.name), Route::Server(owner) if owner == server.name);
+        (offered.name.clone(), ours)
+    };
     let why_not = |name: &str| {
         if let Some(refused) = &refused {
             return refused.clone();
@@ -116,7 +112,7 @@ fn judged(server: &Server, seen: &Seen, admitted: &Admitted, table: &Table, refu
             table.tool_name(&target(name)).map_or_else(|| Err(why_not(name)), |n| Ok(n.to_owned()))
         }),
         prompts: seen.prompts.offered.iter().map(|prompt| &prompt.name).map(prompt).collect(),
-        resources,
+        resources: seen.resources.offered.iter().chain(&seen.templates.offered).map(resource).collect(),
         remarks,
         refused,
     }
