@@ -673,6 +673,44 @@ fn a_client_that_goes_away_ends_its_request_alone() {
     }
 }
 
+/// Clients that come and go without a word keep nobody out: who has been idle for longest makes room, those
+/// that listen last.
+#[tokio::test]
+async fn the_idlest_session_makes_room() {
+    // One to itself: the sessions of the other tests would go first.
+    let gateway = gateway();
+    let (sender, receiver) = tokio::sync::oneshot::channel();
+    let serving = gateway.serve_http("127.0.0.1:0".parse().unwrap(), |address| sender.send(address).unwrap());
+    let client = async {
+        let address = receiver.await.unwrap();
+        let came = tokio::task::spawn_blocking(move || {
+            let begin = || {
+                let begun = initialize(LEGACY).open_at(address);
+                assert_eq!(begun.status, 200);
+                Session(begun.header("mcp-session-id").unwrap().to_owned())
+            };
+            let status = |session: &Session| session.request(&json!(1), "ping", &json!({})).open_at(address).status;
+            let (listens, used, idle) = (begin(), begin(), begin());
+            let mut unasked = listens.get().open_at(address);
+            unasked.event().unwrap();
+            for _ in 3..1023 {
+                begin();
+            }
+            let note = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+            assert_eq!(used.post(&note).open_at(address).status, 202);
+            let last = [begin(), begin(), begin()];
+            assert_eq!([&listens, &used, &idle].map(status), [200, 200, 404]);
+            assert_eq!(last.each_ref().map(status), [200; 3]);
+        });
+        came.await.unwrap();
+    };
+    tokio::select! {
+        served = serving => panic!("{served:?}"),
+        () = client => {}
+    }
+    gateway.stop(true).await;
+}
+
 #[tokio::test]
 async fn only_loopback_is_served_and_the_end_comes_soon() {
     let gateway = gateway();

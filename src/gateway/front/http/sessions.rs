@@ -6,7 +6,7 @@ use super::super::service::Front;
 use super::fault::Fault;
 use super::reply::{self, RETRY};
 use axum::response::Response;
-use futures::{StreamExt as _, stream};
+use futures::{Stream, StreamExt as _, stream};
 use http::{HeaderName, HeaderValue, StatusCode};
 use rmcp::RoleServer;
 use rmcp::model::{
@@ -18,15 +18,20 @@ use rmcp::transport::Transport;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::session::{ServerSseMessage, SessionManager};
 use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
-use tokio::sync::Semaphore;
+use std::time::{Duration, Instant};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 
 /// Sessions that may be open at one time.
 const MOST: usize = 1024;
+
+/// So long a session that makes room for another may take to end.
+const LEAVES: Duration = Duration::from_secs(2);
 
 /// Requests that may be open in one session at one time.
 const MOST_OPEN: usize = 256;
@@ -48,6 +53,10 @@ pub(super) struct Session {
     id: Arc<str>,
     principal: String,
     requests: Arc<Requests>,
+    /// When the client was last heard of.
+    used: Mutex<Instant>,
+    /// Streams of what is said unasked, or of what was missed, that are open.
+    streams: Arc<AtomicUsize>,
     end: CancellationToken,
 }
 
@@ -62,7 +71,28 @@ impl Sessions {
     /// The session of this name, if it is the principal's own. Nobody learns whether another has it.
     pub(super) fn find(&self, principal: &str, id: &str) -> Result<Arc<Session>, Fault> {
         let found = locked(&self.open).get(id).filter(|session| session.principal == principal).map(Arc::clone);
-        found.ok_or_else(|| ended(None))
+        let found = found.ok_or_else(|| ended(None))?;
+        *locked(&found.used) = Instant::now();
+        Ok(found)
+    }
+
+    /// A place for one session more. Where there is none the session that has been idle for longest ends:
+    /// clients that come and go without a word must not keep others out.
+    async fn place(&self) -> Result<OwnedSemaphorePermit, Fault> {
+        let busy = || Fault::busy(None, "too many sessions are open, and something is going on in each of them");
+        if let Ok(place) = Arc::clone(&self.places).try_acquire_owned() {
+            return Ok(place);
+        }
+        let idlest = {
+            let open = locked(&self.open);
+            let idle = open.values().filter(|session| session.requests.none());
+            // One that nobody listens to goes first.
+            idle.min_by_key(|session| (session.streams.load(Ordering::Acquire) > 0, *locked(&session.used)))
+                .map(Arc::clone)
+        };
+        self.end(&*idlest.ok_or_else(busy)?);
+        let place = timeout(LEAVES, Arc::clone(&self.places).acquire_owned()).await;
+        place.ok().and_then(Result::ok).ok_or_else(busy)
     }
 
     /// Begins a session with the client's `initialize`.
@@ -71,15 +101,15 @@ impl Sessions {
         principal: &str,
         initialize: ClientJsonRpcMessage,
     ) -> Result<Response, Fault> {
-        let Ok(place) = Arc::clone(&self.places).try_acquire_owned() else {
-            return Err(Fault::busy(None, "too many sessions are open"));
-        };
+        let place = self.place().await?;
         let failed = |_| Fault::busy(None, "the session cannot be begun");
         let (id, transport) = self.manager.create_session().await.map_err(failed)?;
         let session = Arc::new(Session {
             id: Arc::clone(&id),
             principal: principal.to_owned(),
             requests: Arc::default(),
+            used: Mutex::new(Instant::now()),
+            streams: Arc::default(),
             end: self.core.stop.child_token(),
         });
         locked(&self.open).insert(Arc::clone(&id), Arc::clone(&session));
@@ -137,14 +167,14 @@ impl Sessions {
     pub(super) async fn listen(&self, session: &Session) -> Result<Response, Fault> {
         let messages = self.manager.create_standalone_stream(&session.id).await.map_err(|_| ended(None))?;
         let first = ServerSseMessage::priming("0", RETRY);
-        Ok(reply::events(stream::once(async { first }).chain(messages)))
+        Ok(reply::events(session.watched(stream::once(async { first }).chain(messages))))
     }
 
     /// What came after an event that the client has seen. An unknown event is answered with a stream that
     /// has ended: an error would make clients ask for the same again and again.
     pub(super) async fn resume(&self, session: &Session, last: String) -> Response {
         match self.manager.resume(&session.id, last).await {
-            Ok(messages) => reply::events(messages),
+            Ok(messages) => reply::events(session.watched(messages)),
             Err(_) => reply::events(stream::empty()),
         }
     }
@@ -152,6 +182,32 @@ impl Sessions {
     pub(super) fn end(&self, session: &Session) {
         locked(&self.open).remove(&session.id);
         session.end.cancel();
+    }
+}
+
+impl Session {
+    /// The stream, counted as open until it is dropped.
+    fn watched<S: Stream>(&self, messages: S) -> impl Stream<Item = S::Item> + use<S> {
+        let open = Listening::new(&self.streams);
+        messages.inspect(move |_| {
+            let _held = &open;
+        })
+    }
+}
+
+/// A stream that is open.
+struct Listening(Arc<AtomicUsize>);
+
+impl Listening {
+    fn new(streams: &Arc<AtomicUsize>) -> Self {
+        streams.fetch_add(1, Ordering::AcqRel);
+        Self(Arc::clone(streams))
+    }
+}
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::AcqRel);
     }
 }
 
@@ -181,6 +237,10 @@ impl Requests {
 
     fn end(&self, id: &RequestId) {
         locked(&self.0).remove(id);
+    }
+
+    fn none(&self) -> bool {
+        locked(&self.0).is_empty()
     }
 }
 
