@@ -118,7 +118,7 @@ fn a_lock_is_written_compared_and_checked_against() {
 
     let policy = "policy.yaml";
     fs::write(
-        &policy,
+        policy,
         "default: deny\nactions:\n  - {name: read, match: fs__read}\n  - {name: ping, match: 'beside__*'}\n",
     )
     .unwrap();

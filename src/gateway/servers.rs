@@ -453,15 +453,19 @@ fn publish(core: &Arc<Core>, server: &Arc<Server>, link: &Arc<Link>, listing: &L
     server.set(Phase::Up(Arc::clone(link)));
     if first {
         let (tools, resources, prompts) = counts;
-        let mut text = format!("up, protocol {}, {tools} tools", link.version);
+        let mut text = format!("up, protocol {}, {}", link.version, counted(tools, "tool"));
         if resources > 0 {
-            let _ = write!(text, ", {resources} resources");
+            let _ = write!(text, ", {}", counted(resources, "resource"));
         }
         if prompts > 0 {
-            let _ = write!(text, ", {prompts} prompts");
+            let _ = write!(text, ", {}", counted(prompts, "prompt"));
         }
         core.server_note(server, Level::Info, "up", None, &text);
     }
+}
+
+fn counted(count: usize, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
