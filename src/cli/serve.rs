@@ -122,14 +122,15 @@ pub(super) fn run(args: &Args, printer: &mut Printer) -> Result<Outcome, ToolErr
         dry_run: args.dry_run,
         principals: false,
     };
-    let start = tell(&format!(
+    tell(&format!(
         "praxiom {}: {} by {}{}",
         env!("CARGO_PKG_VERSION"),
         counted(config.servers.len(), "server"),
         crate::text::visible(&policy_path),
         if lock.is_some() { ", against the lock" } else { "" }
     ));
-    Start { policy_path, policy_digest: policy.digest().to_owned(), lock_digest: lock_text.as_deref().map(digest) };
+    let start =
+        Start { policy_path, policy_digest: policy.digest().to_owned(), lock_digest: lock_text.as_deref().map(digest) };
     let log = args.audit.as_deref().map(|path| open(path, start, options)).transpose()?;
     let audit = Audit::new(options, log, Box::new(Person));
     crate::gateway::adopt_orphans();
