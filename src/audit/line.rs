@@ -51,7 +51,7 @@ impl Writer<'_> {
         }
         let mut detail = decision.verdict.reason_with(self.texts()).unwrap_or_default();
         if self.options.dry_run {
-            detail.push_str(" (dry run: forwarded all the same)");
+            detail.push_str(" (forwarded all the same)");
         }
         self.call(word, decision.call.tool, Some(decision.call.arguments), &detail, None, decision.key.principal);
     }
@@ -165,6 +165,9 @@ impl Writer<'_> {
         }
         if self.options.principals {
             self.part("\x1b[34m", principal);
+        }
+        if self.options.dry_run {
+            self.part("\x1b[33m", "dry run");
         }
         self.out.push('\n');
     }

@@ -453,7 +453,7 @@ fn publish(core: &Arc<Core>, server: &Arc<Server>, link: &Arc<Link>, listing: &L
     server.set(Phase::Up(Arc::clone(link)));
     if first {
         let (tools, resources, prompts) = counts;
-        let mut text = format!("up, protocol {}, {}", link.version, counted(tools, "tool"));
+        let mut text = format!("protocol {}, {}", link.version, counted(tools, "tool"));
         if resources > 0 {
             let _ = write!(text, ", {}", counted(resources, "resource"));
         }
