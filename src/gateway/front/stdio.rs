@@ -115,7 +115,7 @@ where
     fn refuse(&self, refused: Refused) -> Option<ClientJsonRpcMessage> {
         if refused.answer {
             let message = ServerJsonRpcMessage::error(refused.error, refused.id);
-            tokio::spawn(write(Arc::clone(&self.writer), serde_json::to_vec(&message)));
+            tokio::spawn(write(Arc::clone(&self.writer), wire::to_client(&message)));
         }
         None
     }
@@ -151,7 +151,7 @@ where
             }
             _ => {}
         }
-        write(Arc::clone(&self.writer), serde_json::to_vec(&message))
+        write(Arc::clone(&self.writer), wire::to_client(&message))
     }
 
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
