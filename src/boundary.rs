@@ -18,4 +18,4 @@ pub use frame::{Frame, NoRandomness};
 pub use mirror::{Mirror, Mirrors};
 pub use names::{Collision, Names, Offer, Target};
 pub use resources::{ResourceOffer, Resources, Route};
-pub use schema::{Finding, Offered, Triage, prompts, tools};
+pub use schema::{Finding, Offered, Triage, prompts, resources, templates, tools};

@@ -1,11 +1,13 @@
 //! Which server a resource is read from. Knows nothing of what a resource holds.
 
-use crate::text::visible;
-use regex::Regex;
-use std::collections::{BTreeMap, BTreeSet};
+mod template;
 
-/// The longest template that is used, in bytes.
-const MAX_TEMPLATE: usize = 2048;
+use crate::text::visible;
+use std::collections::{BTreeMap, BTreeSet};
+use template::Template;
+
+/// The most templates of one server that are used.
+const MAX_TEMPLATES: usize = 200;
 
 /// What one server lists.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -29,13 +31,13 @@ pub enum Route<'a> {
 #[derive(Clone, Debug, Default)]
 pub struct Resources {
     listed: BTreeMap<String, BTreeSet<String>>,
-    templates: BTreeMap<String, Template>,
+    templates: BTreeMap<String, Shared>,
     refused: Vec<String>,
 }
 
 #[derive(Clone, Debug)]
-struct Template {
-    regex: Regex,
+struct Shared {
+    template: Template,
     servers: BTreeSet<String>,
 }
 
@@ -48,15 +50,23 @@ impl Resources {
             for uri in &offer.uris {
                 resources.listed.entry(uri.clone()).or_default().insert(server.clone());
             }
-            for text in &offer.templates {
+            let more = offer.templates.len().saturating_sub(MAX_TEMPLATES);
+            if more > 0 {
+                resources.refused.push(format!(
+                    "the server `{server}` lists {} resource templates, of which {MAX_TEMPLATES} are used: the last \
+                     {more} are left out",
+                    offer.templates.len()
+                ));
+            }
+            for text in offer.templates.iter().take(MAX_TEMPLATES) {
                 if let Some(known) = resources.templates.get_mut(text) {
                     known.servers.insert(server.clone());
                     continue;
                 }
-                match compile(text) {
-                    Ok(regex) => {
+                match Template::read(text) {
+                    Ok(template) => {
                         let servers = BTreeSet::from([server.clone()]);
-                        resources.templates.insert(text.clone(), Template { regex, servers });
+                        resources.templates.insert(text.clone(), Shared { template, servers });
                     }
                     Err(why) => {
                         let shown: String = visible(text).chars().take(200).collect();
@@ -77,8 +87,8 @@ impl Resources {
         if let Some(servers) = self.listed.get(uri) {
             return route(servers.iter());
         }
-        let matching = self.templates.values().filter(|template| template.regex.is_match(uri));
-        let servers: BTreeSet<&String> = matching.flat_map(|template| &template.servers).collect();
+        let matching = self.templates.values().filter(|shared| shared.template.matches(uri));
+        let servers: BTreeSet<&String> = matching.flat_map(|shared| &shared.servers).collect();
         route(servers.into_iter())
     }
 
@@ -86,14 +96,14 @@ impl Resources {
     #[must_use]
     pub fn reference(&self, reference: &str) -> Route<'_> {
         match self.templates.get(reference) {
-            Some(template) => route(template.servers.iter()),
+            Some(shared) => route(shared.servers.iter()),
             None => self.route(reference),
         }
     }
 
     /// Listed URIs and templates that several servers have, with these; none of them leads anywhere.
     pub fn withheld(&self) -> impl Iterator<Item = (&str, Vec<&str>)> {
-        let templates = self.templates.iter().map(|(text, template)| (text, &template.servers));
+        let templates = self.templates.iter().map(|(text, shared)| (text, &shared.servers));
         let shared = self.listed.iter().chain(templates).filter(|(_, servers)| servers.len() > 1);
         shared.map(|(text, servers)| (text.as_str(), servers.iter().map(String::as_str).collect()))
     }
@@ -111,37 +121,4 @@ fn route<'a>(mut servers: impl ExactSizeIterator<Item = &'a String>) -> Route<'a
         1 => servers.next().map_or(Route::Unowned, |server| Route::Server(server)),
         _ => Route::Withheld(servers.map(String::as_str).collect()),
     }
-}
-
-/// The URIs of a template as an expression. Each variable stands for what its operator lets it hold, so
-/// that `{name}` never spans a `/`.
-fn compile(template: &str) -> Result<Regex, &'static str> {
-    if template.len() > MAX_TEMPLATE {
-        return Err("it is too long");
-    }
-    let (scheme, _) = template.split_once('{').unwrap_or((template, ""));
-    if !scheme.contains(':') {
-        return Err("it begins with no scheme such as `file:`, and would claim what other servers have");
-    }
-    let mut pattern = String::from(r"\A");
-    let mut rest = template;
-    while let Some((literal, tail)) = rest.split_once('{') {
-        let Some((expression, tail)) = tail.split_once('}') else { return Err("a `{` is not closed") };
-        pattern.push_str(&regex::escape(literal));
-        pattern.push_str(match expression.chars().next() {
-            Some('+') => r"[^\s#]*",
-            Some('#') => r"(?:#\S*)?",
-            Some('.') => r"(?:\.[^/?#\s]*)?",
-            Some('/') => r"(?:/[^?#\s]*)?",
-            Some(';') => r"(?:;[^/?#\s]*)?",
-            Some('?') => r"(?:\?[^#\s]*)?",
-            Some('&') => r"(?:&[^#\s]*)?",
-            Some(c) if c.is_alphanumeric() || matches!(c, '_' | '%') => r"[^/?#\s]*",
-            _ => return Err("it holds an expression of no known form"),
-        });
-        rest = tail;
-    }
-    pattern.push_str(&regex::escape(rest));
-    pattern.push_str(r"\z");
-    Regex::new(&pattern).map_err(|_| "it is too complex")
 }

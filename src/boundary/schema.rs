@@ -1,10 +1,12 @@
-//! Sorts a server's list of tools or prompts into what is offered, what is repaired and what is withheld,
+//! Sorts a server's list of tools, prompts, resources or templates into what is offered, what is repaired and what is withheld,
 //! one by one: nothing good is lost because of a neighbour. Knows nothing of trust or pins.
+
+mod members;
 
 use super::references;
 use crate::json::{Json, Object, size};
 use crate::text::{is_invisible, visible};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 /// The deepest schema that is offered, in arrays and objects.
@@ -16,6 +18,9 @@ const MAX_SCHEMA: usize = 256 * 1024;
 /// The largest definition that is offered, schemas and texts together, in bytes of JSON.
 const MAX_DEFINITION: usize = 512 * 1024;
 
+/// So many repairs of one definition are named one by one.
+const MAX_REASONS: usize = 8;
+
 /// A list, sorted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Triage {
@@ -25,9 +30,10 @@ pub struct Triage {
     pub findings: Vec<Finding>,
 }
 
-/// A tool or prompt that may be offered.
+/// One of the list that may be offered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Offered {
+    /// Of a resource its `uri`, of a template its `uriTemplate`.
     pub name: String,
     /// As the server sent it: what pins and the lock are about.
     pub sent: Json,
@@ -62,9 +68,8 @@ impl fmt::Display for Finding {
 /// Sorts the tools of a list.
 #[must_use]
 pub fn tools(list: Vec<Json>) -> Triage {
-    triage(list, "tool", |tool| {
-        let mut repairs = Vec::new();
-        repair_members(tool, &mut repairs);
+    triage(list, &TOOL, |tool| {
+        let mut repairs = members::repair(tool, members::ITEM);
         repair_input(tool, &mut repairs)?;
         let output = tool.get("outputSchema").map(|schema| match schema {
             Json::Object(_) => sound(schema),
@@ -81,32 +86,76 @@ pub fn tools(list: Vec<Json>) -> Triage {
 /// Sorts the prompts of a list.
 #[must_use]
 pub fn prompts(list: Vec<Json>) -> Triage {
-    triage(list, "prompt", |prompt| {
-        let mut repairs = Vec::new();
-        repair_members(prompt, &mut repairs);
-        if prompt.get("arguments").is_some_and(|arguments| arguments.as_array().is_none()) {
-            return Err("its `arguments` are no list".to_owned());
+    triage(list, &PROMPT, |prompt| {
+        let mut repairs = members::repair(prompt, members::ITEM);
+        let Some(arguments) = prompt.get("arguments") else { return Ok(repairs) };
+        let Some(arguments) = arguments.as_array() else { return Err("its `arguments` are no list".to_owned()) };
+        let before = repairs.len();
+        let mut kept = Vec::with_capacity(arguments.len());
+        for (at, argument) in arguments.iter().enumerate() {
+            match argument {
+                Json::Object(argument) if argument.get("name").and_then(Json::as_str).is_some() => {
+                    let mut argument = argument.clone();
+                    let lost = members::repair(&mut argument, members::ARGUMENT);
+                    repairs.extend(lost.into_iter().map(|lost| format!("of its argument {}, {lost}", at + 1)));
+                    kept.push(Json::Object(argument));
+                }
+                _ => repairs.push(format!("its argument {} is left out, which has no name", at + 1)),
+            }
+        }
+        if repairs.len() > before {
+            prompt.set("arguments", Json::Array(kept));
         }
         Ok(repairs)
     })
 }
 
+/// Sorts the resources of a list, by their URIs.
+#[must_use]
+pub fn resources(list: Vec<Json>) -> Triage {
+    triage(list, &RESOURCE, |resource| Ok(repair_named(resource, RESOURCE.key, members::RESOURCE)))
+}
+
+/// Sorts the resource templates of a list, by their URI templates.
+#[must_use]
+pub fn templates(list: Vec<Json>) -> Triage {
+    triage(list, &TEMPLATE, |template| Ok(repair_named(template, TEMPLATE.key, members::ITEM)))
+}
+
+/// What a list is of.
+struct Kind {
+    what: &'static str,
+    /// The member that says which of them it is.
+    key: &'static str,
+}
+
+const TOOL: Kind = Kind { what: "tool", key: "name" };
+const PROMPT: Kind = Kind { what: "prompt", key: "name" };
+const RESOURCE: Kind = Kind { what: "resource", key: "uri" };
+const TEMPLATE: Kind = Kind { what: "resource template", key: "uriTemplate" };
+
 /// `inspect` repairs a definition and says what it did, or why it is withheld.
-fn triage(list: Vec<Json>, what: &str, inspect: impl Fn(&mut Object) -> Result<Vec<String>, String>) -> Triage {
+fn triage(list: Vec<Json>, kind: &Kind, inspect: impl Fn(&mut Object) -> Result<Vec<String>, String>) -> Triage {
+    let key = |item: &Json| item.get(kind.key).and_then(Json::as_str).map(str::to_owned);
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-    for name in list.iter().filter_map(|item| item.get("name").and_then(Json::as_str)) {
-        *counts.entry(name.to_owned()).or_default() += 1;
+    for name in list.iter().filter_map(key) {
+        *counts.entry(name).or_default() += 1;
     }
+    let mut seen = BTreeSet::new();
     let mut triage = Triage::default();
     for (at, item) in list.into_iter().enumerate() {
-        let name = item.get("name").and_then(Json::as_str).unwrap_or_default().to_owned();
+        let name = key(&item).unwrap_or_default();
         let subject = match shown(&name) {
-            name if name.is_empty() => format!("{what} {} of the list", at + 1),
-            name => format!("the {what} `{name}`"),
+            name if name.is_empty() => format!("{} {} of the list", kind.what, at + 1),
+            name => format!("the {} `{name}`", kind.what),
         };
-        let twice = counts.get(&name).is_some_and(|count| *count > 1);
-        let verdict = match (&item, bad_name(&item, &name, twice)) {
-            (_, Some(why)) => Err(why.to_owned()),
+        let twice = match kind.key {
+            // Of two definitions nobody knows which is called; a URI leads to the same text whatever is said of it.
+            "name" => counts.get(&name).is_some_and(|count| *count > 1),
+            _ => !seen.insert(name.clone()),
+        };
+        let verdict = match (&item, bad_key(&item, kind.key, &name, twice)) {
+            (_, Some(why)) => Err(why),
             (Json::Object(_), None) if size(&item) > MAX_DEFINITION => {
                 Err(format!("it is larger than {} KiB", MAX_DEFINITION / 1024))
             }
@@ -122,7 +171,8 @@ fn triage(list: Vec<Json>, what: &str, inspect: impl Fn(&mut Object) -> Result<V
         };
         match verdict {
             Ok((_, repairs)) if repairs.is_empty() => triage.offered.push(Offered { name, sent: item, repaired: None }),
-            Ok((repaired, reasons)) => {
+            Ok((repaired, repairs)) => {
+                let reasons = few(repairs);
                 triage.findings.push(Finding { subject, withheld: false, reasons });
                 triage.offered.push(Offered { name, sent: item, repaired: Some(Json::Object(repaired)) });
             }
@@ -132,21 +182,62 @@ fn triage(list: Vec<Json>, what: &str, inspect: impl Fn(&mut Object) -> Result<V
     triage
 }
 
-fn bad_name(item: &Json, name: &str, twice: bool) -> Option<&'static str> {
-    match item.get("name") {
-        _ if item.as_object().is_none() => Some("it is no object"),
-        None => Some("it has no name"),
-        Some(Json::String(_)) if name.is_empty() => Some("its name is empty"),
-        Some(Json::String(_)) if name.starts_with('@') => {
-            Some("its name begins with `@`, which praxiom keeps for itself")
+/// The first reasons: a definition can be wrong in thousands of places.
+fn few(mut reasons: Vec<String>) -> Vec<String> {
+    let more = reasons.len().saturating_sub(MAX_REASONS);
+    reasons.truncate(MAX_REASONS);
+    if more > 0 {
+        reasons.push(format!("and {more} more of the kind"));
+    }
+    reasons
+}
+
+fn bad_key(item: &Json, key: &str, name: &str, twice: bool) -> Option<String> {
+    let named = key == "name";
+    let label = if named { "name".to_owned() } else { format!("`{key}`") };
+    if item.as_object().is_none() {
+        return Some("it is no object".to_owned());
+    }
+    match item.get(key) {
+        None => Some(format!("it has no {label}")),
+        Some(Json::String(_)) if name.is_empty() => Some(format!("its {label} is empty")),
+        Some(Json::String(_)) if named && name.starts_with('@') => {
+            Some("its name begins with `@`, which praxiom keeps for itself".to_owned())
         }
         Some(Json::String(_)) if name.contains(is_invisible) => {
-            Some("its name holds control characters or others that do not show")
+            Some(format!("its {label} holds control characters or others that do not show"))
         }
-        Some(Json::String(_)) if twice => Some("the list has several of this name"),
+        Some(Json::String(_)) if key == "uri" && !has_scheme(name) => {
+            Some("its `uri` begins with no scheme such as `file:`".to_owned())
+        }
+        Some(Json::String(_)) if twice && named => Some("the list has several of this name".to_owned()),
+        Some(Json::String(_)) if twice => Some(format!("one before it in the list has this {label}")),
         Some(Json::String(_)) => None,
-        Some(_) => Some("its name is no text"),
+        Some(_) => Some(format!("its {label} is no text")),
     }
+}
+
+/// Clients that read a `uri` as one refuse the whole list over one that is none.
+fn has_scheme(uri: &str) -> bool {
+    uri.split_once(':').is_some_and(|(scheme, _)| {
+        scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+            && scheme.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.'))
+    })
+}
+
+/// A resource or template without a name goes by its `key`.
+fn repair_named(definition: &mut Object, key: &str, wanted: members::Wanted) -> Vec<String> {
+    let mut repairs = members::repair(definition, wanted);
+    let why = match definition.get("name") {
+        Some(Json::String(_)) => return repairs,
+        None => "it has no name",
+        Some(_) => "its name is no text",
+    };
+    if let Some(uri) = definition.get(key).cloned() {
+        definition.set("name", uri);
+        repairs.insert(0, format!("{why}: its `{key}` stands in for it"));
+    }
+    repairs
 }
 
 /// The name as it is shown to people, cut where it is very long.
@@ -156,22 +247,6 @@ fn shown(name: &str) -> String {
         shown.push('…');
     }
     shown
-}
-
-/// Leaves out members of the wrong type, over which a client could refuse the whole list.
-fn repair_members(definition: &mut Object, repairs: &mut Vec<String>) {
-    for name in ["title", "description", "annotations", "icons", "execution", "_meta"] {
-        let sound = match (name, definition.get(name)) {
-            (_, None) => true,
-            ("title" | "description", Some(value)) => value.as_str().is_some(),
-            ("icons", Some(value)) => value.as_array().is_some(),
-            (_, Some(value)) => value.as_object().is_some(),
-        };
-        if !sound {
-            definition.remove(name);
-            repairs.push(format!("its `{name}` is left out, which has the wrong type"));
-        }
-    }
 }
 
 fn repair_input(tool: &mut Object, repairs: &mut Vec<String>) -> Result<(), String> {

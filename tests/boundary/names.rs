@@ -138,3 +138,41 @@ fn resources_are_routed_by_listing_then_by_template() {
         resources.refused()[0].starts_with("the resource template `{+all}` of the server `b` is not used: it begins")
     );
 }
+
+#[test]
+fn templates_match_by_their_operators_and_cost_little() {
+    let resources = |templates: &[String]| {
+        let offer = ResourceOffer { uris: Vec::new(), templates: templates.to_vec() };
+        Resources::new(&BTreeMap::from([("s".to_owned(), offer)]))
+    };
+    for (template, yes, no) in [
+        ("x:{a}", vec!["x:", "x:é", "x:a.b;c&d"], vec!["x:a/b", "x:a?b", "x:a#b", "x:a b", "x:\u{2003}", "y:a"]),
+        ("x:{+a}", vec!["x:", "x:a/b?c&d"], vec!["x:a#b", "x:a b"]),
+        ("x:a{#b}", vec!["x:a", "x:a#", "x:a#b/?#"], vec!["x:ab", "x:a# "]),
+        ("x:a{.b}", vec!["x:a", "x:a.b", "x:a.b.c"], vec!["x:ab", "x:a.b/c"]),
+        ("x:a{/b}", vec!["x:a", "x:a/b/c"], vec!["x:ab", "x:a/b?c"]),
+        ("x:a{;b}", vec!["x:a", "x:a;b=1;c"], vec!["x:ab", "x:a;b/c"]),
+        ("x:a{?b,c}", vec!["x:a", "x:a?b=1&c=/"], vec!["x:ab", "x:a?b#c"]),
+        ("x:a?q{&b}", vec!["x:a?q", "x:a?q&b=1"], vec!["x:a?qb"]),
+        ("x:{a}é{b}é", vec!["x:éé", "x:éééé", "x:1é2é"], vec!["x:é", "x:ééa", "x:1é2"]),
+        ("x:{a}.md{?q}", vec!["x:.md", "x:.md.md?", "x:a.md?q=.md"], vec!["x:a.m", "x:a.mdx"]),
+    ] {
+        let routes = resources(&[template.to_owned()]);
+        assert!(yes.iter().all(|uri| routes.route(uri) == Route::Server("s")), "{template} {yes:?}");
+        assert!(no.iter().all(|uri| routes.route(uri) == Route::Unowned), "{template} {no:?}");
+    }
+    // Long and hard, but with an end.
+    let hard = format!("x:{}b", "{+a}a".repeat(16));
+    assert_eq!(resources(&[hard]).route(&format!("x:{}", "a".repeat(8000))), Route::Unowned);
+    assert_eq!(resources(&["x:{+a}".to_owned()]).route(&format!("x:{}", "a".repeat(9000))), Route::Unowned);
+    // What is too much is left out with a word, and the rest is used.
+    let large = format!("x:{}", "{+a}b".repeat(400));
+    let mut many: Vec<String> = (0..300).map(|n| format!("x:{n}/{{a}}")).collect();
+    many.insert(0, large);
+    let routes = resources(&many);
+    assert_eq!(routes.route("x:198/a"), Route::Server("s"));
+    assert_eq!(routes.route("x:199/a"), Route::Unowned);
+    assert_eq!(routes.refused().len(), 2);
+    assert!(routes.refused()[0].contains("lists 301 resource templates, of which 200 are used"));
+    assert!(routes.refused()[1].ends_with("is not used: it holds more than 16 expressions"));
+}

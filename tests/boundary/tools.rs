@@ -2,7 +2,7 @@
 
 use super::any::value;
 use super::{parse, text};
-use praxiom::boundary::{Mirrors, prompts, tools};
+use praxiom::boundary::{Mirrors, Triage, prompts, resources, templates, tools};
 use praxiom::catalogue::{full_digest, pin};
 use praxiom::json::{Json, Number};
 use proptest::collection::vec;
@@ -180,6 +180,96 @@ fn odd_tools_are_sorted_one_by_one() {
     );
 }
 
+/// What is shown, and what is said.
+fn told(sorted: &Triage) -> (Vec<String>, Vec<String>) {
+    let shown = sorted.offered.iter().map(|offered| text(offered.shown())).collect();
+    (shown, sorted.findings.iter().map(ToString::to_string).collect())
+}
+
+#[test]
+fn odd_resources_are_sorted_one_by_one() {
+    let large = format!(r#"{{"uri":"x:l","name":"{}"}}"#, "x".repeat(512 * 1024));
+    let deep = format!(r#"{{"uri":"x:d","name":"d","_meta":{{"a":{}{}}}}}"#, "[".repeat(70), "]".repeat(70));
+    // A resource, what is shown of it (none: withheld; `=`: as it is), and the warning.
+    let rows: &[(&str, Option<&str>, &str)] = &[
+        (
+            r#"{"uri":"x:1","name":"","size":0,"x":[1.0],"annotations":{"audience":["user"],"priority":0.5,"x":1}}"#,
+            Some("="),
+            "",
+        ),
+        (
+            r#"{"uri":"x:2"}"#,
+            Some(r#"{"uri":"x:2","name":"x:2"}"#),
+            "the resource `x:2` is repaired: it has no name: its `uri` stands in for it",
+        ),
+        (
+            r#"{"uri":"x:3","name":5,"description":["x"],"mimeType":1,"size":1.5,"icons":[5],"_meta":[]}"#,
+            Some(r#"{"uri":"x:3","name":"x:3"}"#),
+            "the resource `x:3` is repaired: its name is no text: its `uri` stands in for it; its `description` is left out, which has the wrong type; its `mimeType` is left out, which has the wrong type; its `size` is left out, which has the wrong type; its `icons` is left out, which has the wrong type; its `_meta` is left out, which has the wrong type",
+        ),
+        (
+            r#"{"uri":"x:4","name":"n","annotations":{"audience":["all"],"priority":2,"lastModified":"t"}}"#,
+            Some(r#"{"uri":"x:4","name":"n","annotations":{"lastModified":"t"}}"#),
+            "the resource `x:4` is repaired: its `annotations.audience` is left out, which has the wrong type; its `annotations.priority` is left out, which has the wrong type",
+        ),
+        (
+            r#"{"uri":"x:1","name":"again"}"#,
+            None,
+            "the resource `x:1` is withheld: one before it in the list has this `uri`",
+        ),
+        (
+            r#"{"uri":"x:\u200b","name":"n"}"#,
+            None,
+            "the resource `x:\\u{200b}` is withheld: its `uri` holds control characters or others that do not show",
+        ),
+        (
+            r#"{"uri":"notes.md","name":"n"}"#,
+            None,
+            "the resource `notes.md` is withheld: its `uri` begins with no scheme such as `file:`",
+        ),
+        (r#"{"uri":"","name":"n"}"#, None, "resource 8 of the list is withheld: its `uri` is empty"),
+        (r#"{"name":"n"}"#, None, "resource 9 of the list is withheld: it has no `uri`"),
+        (r#"{"uri":7}"#, None, "resource 10 of the list is withheld: its `uri` is no text"),
+        ("7", None, "resource 11 of the list is withheld: it is no object"),
+        (&large, None, "the resource `x:l` is withheld: it is larger than 512 KiB"),
+        (&deep, None, "the resource `x:d` is withheld: it is nested more than 64 deep"),
+        (r#"{"uri":"x:5","name":"n"}"#, Some("="), ""),
+    ];
+    let (shown, found) = told(&resources(rows.iter().map(|(sent, ..)| parse(sent)).collect()));
+    let wanted =
+        rows.iter().filter_map(|(sent, wanted, _)| wanted.map(|wanted| if wanted == "=" { sent } else { wanted }));
+    assert_eq!(shown, wanted.collect::<Vec<_>>());
+    assert_eq!(found, rows.iter().map(|row| row.2).filter(|found| !found.is_empty()).collect::<Vec<_>>());
+
+    let list = [
+        r#"{"uriTemplate":"x:{a}"}"#,
+        r#"{"uriTemplate":"x:{a}","name":"n"}"#,
+        r#"{"uriTemplate":"y:{a}","name":"n"}"#,
+    ];
+    let (shown, found) = told(&templates(list.map(parse).into()));
+    assert_eq!(shown, [r#"{"uriTemplate":"x:{a}","name":"x:{a}"}"#, list[2]]);
+    assert!(found[0].contains("resource template `x:{a}` is repaired") && found[1].contains("has this `uriTemplate`"));
+}
+
+#[test]
+fn odd_arguments_of_prompts_are_left_out() {
+    let list = [
+        r#"{"name":"p","arguments":[5,null,{"name":"a","required":"yes","x":1},{"name":2},{"name":"b","required":true}]}"#,
+        r#"{"name":"q","arguments":[{"name":"a","description":"d"}]}"#,
+    ];
+    let (shown, found) = told(&prompts(list.map(parse).into()));
+    assert_eq!(shown, [r#"{"name":"p","arguments":[{"name":"a","x":1},{"name":"b","required":true}]}"#, list[1]]);
+    assert_eq!(
+        found,
+        [
+            "the prompt `p` is repaired: its argument 1 is left out, which has no name; its argument 2 is left out, which has no name; of its argument 3, its `required` is left out, which has the wrong type; its argument 4 is left out, which has no name"
+        ]
+    );
+    // However many, a finding stays readable.
+    let many = format!(r#"{{"name":"p","arguments":[{}null]}}"#, "5,".repeat(5000));
+    assert!(told(&prompts(vec![parse(&many)])).1[0].ends_with("; and 4993 more of the kind"));
+}
+
 #[test]
 fn mirrored_parameters_are_judged_as_the_vectors_say() {
     let rows = vectors("mirrored");
@@ -275,7 +365,11 @@ proptest! {
             // What was repaired needs no repair.
             prop_assert!(tools(vec![offered.shown().clone()]).findings.is_empty());
         }
-        prop_assert!(prompts(list.clone()).offered.len() <= list.len());
+        for sort in [prompts, resources, templates] {
+            for offered in sort(list.clone()).offered {
+                prop_assert!(sort(vec![offered.shown().clone()]).findings.is_empty());
+            }
+        }
         if let Ok(mirrors) = Mirrors::read(&schema) {
             prop_assert!(mirrors.headers(&schema).is_ok() || text(&schema).contains(|c: char| c.is_ascii_digit()));
         }
