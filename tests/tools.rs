@@ -117,11 +117,12 @@ fn a_lock_is_written_compared_and_checked_against() {
     insta::assert_snapshot!("no_difference", run(&folder, diff));
 
     let policy = "policy.yaml";
-    fs::write(
-        &policy,
-        "default: deny\nactions:\n  - {name: read, match: fs__read}\n  - {name: ping, match: 'beside__*'}\n",
-    )
-    .unwrap();
+    let written = "default: deny
+actions:
+  - {name: read, match: [fs__read, 'fs__@*', beside__@read_resource, beside__@elcit]}
+  - {name: ping, match: ['besides__*', 'besides__ping', files__read]}
+";
+    fs::write(folder.join(policy), written).unwrap();
     insta::assert_snapshot!("check", run(&folder, &["check", policy, "--tools", "praxiom.lock.json"]));
 
     offer(
