@@ -172,6 +172,25 @@ fn a_secret_that_a_server_repeats_gets_into_no_lock() {
     assert!(told.contains("Reads as ***."), "{told}");
 }
 
+/// What is reviewed is read as it is, but for what is a secret.
+#[test]
+fn settings_and_names_are_not_masked() {
+    let Some(folder) = folder("settings") else { return };
+    let settings = json!({
+        "MODE": "add", "LVL": "long", "X": "fake", "FILE": "tools.json", "TOKEN": "read", "ID": "sk_live_4f9a1c77"
+    });
+    listed(&folder, &json!({"command": "python3", "args": ["-B", "listed.py", "tools.json"], "env": settings}), false);
+    let text = "Adds a fake as long as tools.json, read by sk_live_4f9a1c77.";
+    offer(&folder, &json!({"tools": [tool("add_long", text), tool("read", ""), tool("sk_live_4f9a1c77", "")]}));
+    for more in [&[][..], &["--format", "json"]] {
+        let told = run(&folder, &[&["tools", "list", "--config", CONFIG], more].concat());
+        assert!(told.starts_with("exit code 0\n") && !told.contains("sk_live_4f9a1c77"), "{told}");
+        for whole in ["fs__add_long", "fs__read", "fs__***", "Adds a fake as long as tools.json, *** by ***."] {
+            assert!(told.contains(whole), "{whole}: {told}");
+        }
+    }
+}
+
 #[test]
 fn dead_servers_are_named_and_the_old_lock_is_kept() {
     let Some(folder) = folder("dead") else { return };
