@@ -2,10 +2,10 @@
 //! how long. All of it may come from an attacker: it cannot end the line, move the cursor or fill the screen.
 
 use super::event::{Decision, Event, Level, LogArguments, Note, Options, Outcome, Refused, Returned, Word};
-use super::redact::{BLANK, TEXT_WIDTH, is_secret_key, shorten};
+use super::redact::{BLANK, TEXT_WIDTH, shorten};
 use crate::eval::{Answer, Policy, Texts, variables_text};
 use crate::json::{Json, Object, write_python};
-use crate::text::is_invisible;
+use crate::text::{is_invisible, is_secret_key};
 use chrono::{DateTime, Local};
 use std::fmt::Write;
 use std::time::{Duration, SystemTime};
