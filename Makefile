@@ -24,6 +24,7 @@ lint: z3
 	$(CARGO) fmt --check
 	$(CARGO) clippy --all-targets -- -D warnings
 	$(CARGO) check --quiet --no-default-features
+	$(CARGO) check --quiet --no-default-features --features gateway
 
 # The real servers and clients that tests talk to, in .peers: never fails, a test says what it lacks.
 peers:

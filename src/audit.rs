@@ -20,7 +20,6 @@ pub use file::{Log, OpenError};
 pub use line::{Stamp, line};
 pub use lines::{Line, Lines, MAX_LINE};
 pub use read::{Answered, Decided, Entry, Observed, Read, RecordedAnswer, RecordedKey, is_record};
-pub use redact::is_secret_key;
 
 use std::fmt;
 use std::io::{self, Write};

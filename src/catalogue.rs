@@ -2,12 +2,14 @@
 //! Knows nothing of policies.
 
 mod diff;
+mod doors;
 mod lock;
 mod pin;
 mod read;
 mod show;
 
 pub use diff::{Change, Difference, Field, Item};
+pub use doors::DOORS;
 pub use lock::{Lock, LockedServer, Start};
 pub use pin::{full_digest, pin};
 pub use show::{differences_to_json, show_differences};
@@ -23,6 +25,8 @@ const LOCK_HELP: &str = "write it again with `praxiom tools lock`, and look at t
 #[derive(Clone, Debug, Default)]
 pub struct Catalogue {
     pub servers: BTreeMap<String, BTreeMap<String, Tool>>,
+    /// Whether a lock is in it, which names every server of its configuration.
+    pub locked: bool,
 }
 
 /// One tool as its server describes it.
@@ -43,6 +47,7 @@ impl Catalogue {
         for (name, tools) in read.servers {
             self.servers.entry(name).or_default().extend(tools);
         }
+        self.locked |= read.locked;
         Ok(())
     }
 
@@ -86,6 +91,7 @@ impl Catalogue {
 
     fn lock(&mut self, lock: &Json, place: Span) -> Result<(), Box<Diagnostic>> {
         let lock = Lock::from_json(lock).map_err(|why| bad_lock(place, why))?;
+        self.locked = true;
         for (server, locked) in lock.servers {
             self.servers.entry(server.clone()).or_default();
             for (name, tool) in locked.tools {

@@ -186,7 +186,7 @@ impl Gateway {
     pub async fn stop(mut self, hurry: bool) {
         self.core.stop(hurry);
         while self.supervisors.join_next().await.is_some() {}
-        self.core.note(NoteKind::Stop, Level::Info, None, "stop", None, "the gateway has stopped");
+        self.core.note(NoteKind::Stop, Level::Debug, None, "stop", None, "the gateway has stopped");
     }
 }
 

@@ -19,7 +19,7 @@ pub use malformed::{Malformed, Reason};
 pub use number::Number;
 pub use object::Object;
 pub use python::{write_compact, write_python};
-pub use read::{MAX_DEPTH, MAX_DIGITS, parse};
+pub use read::{MAX_DEPTH, MAX_DIGITS, parse, parse_lenient};
 pub use result::{error_strings, error_text, result_strings, result_text};
 pub use review::write_review;
 pub use text::strings;

@@ -2,6 +2,7 @@
 //! Knows nothing of YAML, expressions or policies.
 
 pub mod code;
+mod credential;
 pub mod diagnostic;
 pub mod source;
 pub mod span;
@@ -9,6 +10,7 @@ pub mod suggest;
 mod visible;
 
 pub use code::{Code, Severity};
+pub use credential::is_secret_key;
 pub use diagnostic::{Diagnostic, Label, limit_diagnostics, sort_diagnostics};
 pub use source::{LineColumn, Source, Sources};
 pub use span::{FileId, Span};

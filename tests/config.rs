@@ -140,6 +140,9 @@ servers:
     assert_eq!((config.start_wait, config.name_budget, config.lock), (Duration::from_secs(5), 50, None));
     let told = "cannot reach https://api.example.com/?k=t0ken-of-the-environment as t0ken-by-convention from /home/me";
     assert_eq!(config.masker.mask(told), "cannot reach https://api.example.com/?k=*** as *** from /home/me");
+    let settings =
+        good("servers: {a: {command: x, env: {MODE: add, LVL: long, X: fake, TOKEN: pass, ID: sk_live_1}}}\n");
+    assert_eq!(settings.masker.mask("a fake added as long, pass sk_live_1"), "a fake added as long, *** ***");
     let debug = format!("{:?} {:?}", config.servers, environment());
     assert!(!debug.contains("t0ken"), "{debug}");
 }

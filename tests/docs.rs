@@ -86,6 +86,10 @@ fn run(code: Code, name: &str, blocks: &[Block]) -> (i32, String) {
                 fs::write(folder.join("policy.test.yaml"), &block.text).unwrap();
                 test = true;
             }
+            "json lock" => {
+                fs::write(folder.join("lock.json"), &block.text).unwrap();
+                args.extend(["--tools".into(), "lock.json".into()]);
+            }
             info => match info.strip_prefix("json tools=") {
                 Some(server) => {
                     fs::write(folder.join("tools.json"), &block.text).unwrap();

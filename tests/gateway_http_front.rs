@@ -565,7 +565,7 @@ fn a_session_lasts_from_its_handshake_to_its_end() {
 
     let other = Session::begin();
     assert_ne!(other.0, session.0);
-    assert_eq!(session.delete().ask(), (202, Value::Null));
+    assert_eq!(session.delete().ask(), (204, Value::Null));
     assert!(std::iter::from_fn(|| unasked.event()).count() < 9, "its stream ends");
     for sent in [session.request(&json!(1), "ping", &json!({})), session.get(), session.delete()] {
         assert_eq!(sent.ask().0, 404);

@@ -117,11 +117,12 @@ fn a_lock_is_written_compared_and_checked_against() {
     insta::assert_snapshot!("no_difference", run(&folder, diff));
 
     let policy = "policy.yaml";
-    fs::write(
-        &policy,
-        "default: deny\nactions:\n  - {name: read, match: fs__read}\n  - {name: ping, match: 'beside__*'}\n",
-    )
-    .unwrap();
+    let written = "default: deny
+actions:
+  - {name: read, match: [fs__read, 'fs__@*', beside__@read_resource, beside__@elcit]}
+  - {name: ping, match: ['besides__*', 'besides__ping', files__read]}
+";
+    fs::write(folder.join(policy), written).unwrap();
     insta::assert_snapshot!("check", run(&folder, &["check", policy, "--tools", "praxiom.lock.json"]));
 
     offer(
@@ -169,6 +170,25 @@ fn a_secret_that_a_server_repeats_gets_into_no_lock() {
     assert!(!folder.join("praxiom.lock.json").exists());
     let told = run(&folder, &["tools", "list", "--config", CONFIG]);
     assert!(told.contains("Reads as ***."), "{told}");
+}
+
+/// What is reviewed is read as it is, but for what is a secret.
+#[test]
+fn settings_and_names_are_not_masked() {
+    let Some(folder) = folder("settings") else { return };
+    let settings = json!({
+        "MODE": "add", "LVL": "long", "X": "fake", "FILE": "tools.json", "TOKEN": "read", "ID": "sk_live_4f9a1c77"
+    });
+    listed(&folder, &json!({"command": "python3", "args": ["-B", "listed.py", "tools.json"], "env": settings}), false);
+    let text = "Adds a fake as long as tools.json, read by sk_live_4f9a1c77.";
+    offer(&folder, &json!({"tools": [tool("add_long", text), tool("read", ""), tool("sk_live_4f9a1c77", "")]}));
+    for more in [&[][..], &["--format", "json"]] {
+        let told = run(&folder, &[&["tools", "list", "--config", CONFIG], more].concat());
+        assert!(told.starts_with("exit code 0\n") && !told.contains("sk_live_4f9a1c77"), "{told}");
+        for whole in ["fs__add_long", "fs__read", "fs__***", "Adds a fake as long as tools.json, *** by ***."] {
+            assert!(told.contains(whole), "{whole}: {told}");
+        }
+    }
 }
 
 #[test]

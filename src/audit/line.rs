@@ -2,10 +2,10 @@
 //! how long. All of it may come from an attacker: it cannot end the line, move the cursor or fill the screen.
 
 use super::event::{Decision, Event, Level, LogArguments, Note, Options, Outcome, Refused, Returned, Word};
-use super::redact::{BLANK, TEXT_WIDTH, is_secret_key, shorten};
+use super::redact::{BLANK, TEXT_WIDTH, shorten};
 use crate::eval::{Answer, Policy, Texts, variables_text};
 use crate::json::{Json, Object, write_python};
-use crate::text::is_invisible;
+use crate::text::{is_invisible, is_secret_key};
 use chrono::{DateTime, Local};
 use std::fmt::Write;
 use std::time::{Duration, SystemTime};
@@ -51,7 +51,7 @@ impl Writer<'_> {
         }
         let mut detail = decision.verdict.reason_with(self.texts()).unwrap_or_default();
         if self.options.dry_run {
-            detail.push_str(" (dry run: forwarded all the same)");
+            detail.push_str(" (forwarded all the same)");
         }
         self.call(word, decision.call.tool, Some(decision.call.arguments), &detail, None, decision.key.principal);
     }
@@ -165,6 +165,9 @@ impl Writer<'_> {
         }
         if self.options.principals {
             self.part("\x1b[34m", principal);
+        }
+        if self.options.dry_run {
+            self.part("\x1b[33m", "dry run");
         }
         self.out.push('\n');
     }

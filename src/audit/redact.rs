@@ -2,36 +2,13 @@
 //! lose their middle.
 
 use crate::json::{Json, Object};
+use crate::text::is_secret_key;
 use serde::ser::{Serialize, Serializer};
 
 /// Stands for a value that is not written.
 pub(super) const BLANK: &str = "***";
 /// Characters of a text that is not cut.
 pub(super) const TEXT_WIDTH: usize = 48;
-
-const SECRET: [&str; 12] = [
-    "token",
-    "secret",
-    "password",
-    "passwd",
-    "apikey",
-    "api-key",
-    "api_key",
-    "authorization",
-    "credential",
-    "cookie",
-    "private",
-    "session",
-];
-
-/// Whether the value of a key of this name is not for everyone, letter case ignored.
-#[must_use]
-pub fn is_secret_key(key: &str) -> bool {
-    let starts =
-        |tail: &[u8], word: &str| tail.get(..word.len()).is_some_and(|head| head.eq_ignore_ascii_case(word.as_bytes()));
-    let bytes = key.as_bytes();
-    (0..bytes.len()).any(|at| bytes.get(at..).is_some_and(|tail| SECRET.iter().any(|word| starts(tail, word))))
-}
 
 /// A text without its middle: what tells one path from another stands at both ends.
 pub(super) fn shorten(text: &str, width: usize) -> Option<(&str, &str)> {
@@ -99,6 +76,7 @@ mod tests {
     #[test]
     fn credentials_are_blank_and_long_texts_lose_their_middle() {
         for (text, shown) in [
+            (r#"{"pwd":"x","Passphrase":"x"}"#, r#"{"pwd":"***","Passphrase":"***"}"#),
             (r#"{"path":"/w","n":1.50}"#, r#"{"path":"/w","n":1.50}"#),
             (
                 r#"{"API-Key":"x","github_TOKEN":{"a":1},"k":[{"cookies":["x"]}]}"#,

@@ -35,6 +35,7 @@ pub(crate) enum ToolError {
         help: Option<String>,
     },
     /// What is wrong has been printed.
+    #[cfg(feature = "gateway")]
     #[error("{what}")]
     Refused { what: String },
     #[cfg(feature = "gateway")]

@@ -10,6 +10,9 @@ use crate::text::{Sources, sort_diagnostics};
 use crate::yaml::MAX_BYTES;
 use std::path::{Path, PathBuf};
 
+/// What a lock is called unless somebody says otherwise.
+pub(crate) const LOCK_NAME: &str = "praxiom.lock.json";
+
 /// A lock beyond this is refused, not half read.
 const MAX_LOCK: usize = 64 * 1024 * 1024;
 
@@ -34,22 +37,36 @@ pub(crate) struct Loaded {
 pub(crate) fn load(args: &FileArgs, printer: &mut Printer) -> Result<Loaded, ToolError> {
     let config = configuration(args, printer)?;
     let Some(path) = config.lock.as_ref().map(|lock| lock.path.clone()) else {
+        let beside = args.config.as_deref().map(|config| Path::new(config).with_file_name(LOCK_NAME));
+        if let Some(beside) = beside.filter(|path| path.exists()) {
+            printer.remark(&format!(
+                "praxiom: {} is not used: the configuration has no line `lock: {LOCK_NAME}`",
+                shown(&beside.to_string_lossy())
+            ))?;
+        }
         return Ok(Loaded { config, lock: None, lock_text: None });
     };
+    if !path.exists() {
+        return Err(ToolError::usage(
+            format!("{}: there is no such lock", shown(&path.to_string_lossy())),
+            "`praxiom tools lock` writes it; `lock` is a path from the folder of the configuration",
+        ));
+    }
     let (lock, text) = read_lock(&path, printer)?;
     Ok(Loaded { config, lock: Some(lock), lock_text: Some(text) })
 }
 
 /// The configuration alone.
 pub(crate) fn configuration(args: &FileArgs, printer: &mut Printer) -> Result<Config, ToolError> {
-    let path = args.config.as_deref().ok_or_else(|| {
+    // A variable that is set to nothing is not set.
+    let path = args.config.as_deref().filter(|path| !path.is_empty()).ok_or_else(|| {
         ToolError::usage(
             "there is no configuration of servers",
             "name it with --config FILE or in the variable PRAXIOM_CONFIG",
         )
     })?;
     let mut environment = Environment::new(std::env::vars_os());
-    if let Some(file) = &args.env_file {
+    if let Some(file) = args.env_file.as_ref().filter(|path| !path.is_empty()) {
         let text = read_text(file, MAX_ENV_FILE_BYTES)?;
         environment.add_file(&text).map_err(|bad| {
             let lines: Vec<String> = bad.iter().map(|bad| format!("line {}: {}", bad.line, bad.message)).collect();

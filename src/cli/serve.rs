@@ -95,7 +95,7 @@ pub(super) fn run(args: &Args, printer: &mut Printer) -> Result<Outcome, ToolErr
             "name it with --policy FILE or in the variable PRAXIOM_POLICY",
         )
     };
-    let policy_path = args.policy.clone().ok_or_else(missing)?;
+    let policy_path = args.policy.clone().filter(|path| !path.is_empty()).ok_or_else(missing)?;
     // Both files are read before either is refused, so that one run shows all that is wrong.
     let loaded = load(&args.files, printer);
     let policy = accepted(&policy_path, false, printer)?;
@@ -122,6 +122,13 @@ pub(super) fn run(args: &Args, printer: &mut Printer) -> Result<Outcome, ToolErr
         dry_run: args.dry_run,
         principals: false,
     };
+    tell(&format!(
+        "praxiom {}: {} by {}{}",
+        env!("CARGO_PKG_VERSION"),
+        counted(config.servers.len(), "server"),
+        crate::text::visible(&policy_path),
+        if lock.is_some() { ", against the lock" } else { "" }
+    ));
     let start =
         Start { policy_path, policy_digest: policy.digest().to_owned(), lock_digest: lock_text.as_deref().map(digest) };
     let log = args.audit.as_deref().map(|path| open(path, start, options)).transpose()?;
@@ -183,6 +190,10 @@ fn open(path: &Path, start: Start, options: Options) -> Result<Log, ToolError> {
         let help = error.help().to_owned();
         ToolError::Audit { source: error, help }
     })
+}
+
+fn counted(count: usize, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
 fn colours() -> bool {

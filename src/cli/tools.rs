@@ -147,7 +147,7 @@ impl Task<'_> {
         printer: &mut Printer,
     ) -> Result<(), ToolError> {
         for (server, why) in failures {
-            let start = self.words.show(&server.describe());
+            let start = self.words.show_name(&server.describe());
             printer.remark(&format!("{}: {}\n  started as: {start}", server.name, self.words.lines(why)))?;
         }
         if failures.is_empty() {

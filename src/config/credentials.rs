@@ -96,10 +96,10 @@ impl Decoder<'_> {
             let lower = name.text.to_ascii_lowercase();
             let value = self.loose_text(node, &format!("the header `{}`", name.text), used);
             if let Some(value) = &value {
-                self.secret(value.value.expose());
+                self.perhaps_secret(&name.text, value.value.expose());
                 // `Bearer …`: the second half is the secret, and may show alone.
                 if let Some((_, rest)) = value.value.expose().split_once(' ') {
-                    self.secret(rest);
+                    self.perhaps_secret(&name.text, rest);
                 }
             }
             let legal = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);

@@ -3,7 +3,7 @@
 use super::duration::parse_duration;
 use super::environment::{Environment, INHERITED};
 use super::expand::{FaultKind, MAX_EXPANDED_BYTES, expand_within, literal_ranges};
-use super::mask::{Masker, Secret, blanked};
+use super::mask::{Masker, Secret, blanked, may_be_secret};
 use super::model::{Config, Lock, Server, Text};
 use super::trust::Declared;
 use crate::policy::{Reader, Text as Written};
@@ -305,7 +305,7 @@ impl Decoder<'_> {
             if !INHERITED.contains(&name.as_str())
                 && let super::environment::Lookup::Set(value) = self.environment.lookup(name)
             {
-                self.secret(value);
+                self.perhaps_secret(name, value);
             }
         }
         let mut sound = true;
@@ -350,8 +350,16 @@ impl Decoder<'_> {
         Diagnostic::new(Code::PX7006, span, format!("the variable `{name}` is not set")).help(help)
     }
 
+    /// From now on masked wherever it shows.
     pub(super) fn secret(&mut self, value: &str) {
         self.secrets.insert(value.to_owned());
+    }
+
+    /// The same for what a setting may be: masked only if it looks like a secret or is called so.
+    pub(super) fn perhaps_secret(&mut self, name: &str, value: &str) {
+        if may_be_secret(name, value) {
+            self.secret(value);
+        }
     }
 
     /// Nothing of the value is shown but the variables that it names.

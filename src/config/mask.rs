@@ -1,5 +1,6 @@
 //! Secrets: values that are never printed, and what takes them out of text that is.
 
+use crate::text::is_secret_key;
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -47,6 +48,43 @@ const MAX_BYTES: usize = 2 * 1024 * 1024;
 /// Values that are settings rather than secrets, and would take common words out of every message.
 const WORDS: [&str; 11] =
     ["true", "false", "null", "none", "trace", "debug", "info", "warn", "warning", "error", "utf-8"];
+
+/// A value of fewer characters is taken for a secret only where its name says so.
+const LIKELY_CHARS: usize = 8;
+/// Letters of a word; a run of more is a token without digits.
+const WORD: usize = 20;
+
+/// Whether the value of a variable, a header or a part of a URL may be a secret: its name says so, or it
+/// looks like none of the words, numbers and paths that settings are made of.
+pub(super) fn may_be_secret(name: &str, value: &str) -> bool {
+    names_secret(name) || value.chars().count() >= LIKELY_CHARS && !is_plain(value)
+}
+
+/// Whether a name is that of a credential: `GITHUB_PAT`, `X-Api-Key`.
+fn names_secret(name: &str) -> bool {
+    const WORDS: [&str; 8] = ["KEY", "AUTH", "PASS", "PAT", "PIN", "DSN", "CREDS", "LOGIN"];
+    // The folder in which a shell stands.
+    if matches!(name, "PWD" | "OLDPWD") {
+        return false;
+    }
+    is_secret_key(name) || name.split(['_', '-', '.']).any(|word| WORDS.iter().any(|w| word.eq_ignore_ascii_case(w)))
+}
+
+/// Lower-case words and numbers with single signs between them; in a path also capitalised words and
+/// words that end in a short number.
+fn is_plain(value: &str) -> bool {
+    let path = ["/", "./", "../", "~/"].iter().any(|start| value.starts_with(start));
+    let value = if path { value.trim_start_matches(['/', '.', '~']) } else { value };
+    value.split(['/', '.', '_', '-', ':', ',', '=']).all(|piece| {
+        let number = !piece.is_empty() && piece.bytes().all(|byte| byte.is_ascii_digit());
+        let letters = piece.trim_end_matches(|c: char| c.is_ascii_digit());
+        let capital = letters.starts_with(|c: char| c.is_ascii_uppercase());
+        let lower = letters.get(usize::from(path && capital)..).unwrap_or_default();
+        let word = letters.len() <= WORD && lower.bytes().all(|byte| byte.is_ascii_lowercase());
+        let digits = piece.len() - letters.len();
+        number || word && digits <= if path { 3 } else { 0 }
+    })
+}
 
 /// Takes the secrets of a configuration out of text: a server's standard error, the messages of a
 /// connection, a command line. Mask before cutting a text and before making it visible, as half a
@@ -182,6 +220,40 @@ fn add(needles: &mut BTreeSet<String>, value: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_may_be_a_secret_is_told_from_settings() {
+        for (name, value) in [
+            ("X", "sk_live_literal1"),
+            ("X", "hunter2hunter2"),
+            ("X", "postgres://me:pw@db/x"),
+            ("X", "correct horse battery"),
+            ("X", "qwertzuiopasdfghjklyxcvbnm"),
+            ("X", "/9jA4xQ2b7Kc"),
+            ("X", "Tr0ub4dor"),
+            ("TOKEN", "abcd"),
+            ("DB_PASS", "long"),
+            ("x-api-key", "fake"),
+        ] {
+            assert!(may_be_secret(name, value), "{name}: {value}");
+        }
+        for (name, value) in [
+            ("MODE", "add"),
+            ("LVL", "long"),
+            ("X", "fake"),
+            ("X", "hunter2"),
+            ("X", "development"),
+            ("X", "us-east-1"),
+            ("HOST", "db.example.com:5432"),
+            ("DAY", "2025-11-25"),
+            ("PORTS", "8080,8081"),
+            ("DATA", "/usr/lib/python3/My-Files/"),
+            ("PWD", "/home/me/work"),
+            ("PATTERN", "anything"),
+        ] {
+            assert!(!may_be_secret(name, value), "{name}: {value}");
+        }
+    }
 
     #[test]
     fn secrets_are_masked_in_every_spelling() {

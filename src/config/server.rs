@@ -128,7 +128,7 @@ impl Decoder<'_> {
             let Some(text) = self.loose_text(node, &format!("the value of `{}`", name.text), used) else { continue };
             // What every server inherits is no secret, and paths are part of many messages.
             if !super::environment::INHERITED.contains(&name.text.as_str()) {
-                self.secret(text.value.expose());
+                self.perhaps_secret(&name.text, text.value.expose());
             }
             env.insert(name.text, text);
         }
@@ -156,10 +156,11 @@ impl Decoder<'_> {
             }
         };
         for pair in address.query().unwrap_or("").split('&') {
-            self.secret(pair.split_once('=').map_or(pair, |(_, value)| value));
+            let (name, value) = pair.split_once('=').unwrap_or(("", pair));
+            self.perhaps_secret(name, value);
         }
-        for (_, value) in address.query_pairs() {
-            self.secret(&value);
+        for (name, value) in address.query_pairs() {
+            self.perhaps_secret(&name, &value);
         }
         let Known { headers, token, token_source } = known;
         let remote = Remote { url, headers, token, token_source, address: Address(address) };

@@ -85,14 +85,28 @@ impl Core {
                 return Ok(error_result(code.as_str(), &why));
             }
         };
+        if self.table().tool(&name) != Some(&target) {
+            // Its definition has changed, or it is gone, while the call waited.
+            let why = "the tool is no longer offered: its list has changed while the call waited";
+            self.refused(
+                door.client.key(),
+                door.method,
+                door.name,
+                Some(&arguments),
+                Word::Deny,
+                Refusal::ToolDenied,
+                why,
+            );
+            return Ok(not_offered());
+        }
         let round = match self.resume(&mut asked, &door) {
             Ok(round) => round,
             Err(error) => return Err(error),
         };
-        let (permit, round) = match round {
-            Some(Round { permit, parked, .. }) => (permit, parked),
+        let (permit, round, count) = match round {
+            Some(Round { permit, parked, count, .. }) => (permit, parked, count),
             None => match self.decide(&door) {
-                Ok(permit) => (permit, None),
+                Ok(permit) => (permit, None, 0),
                 Err(denial) => return Ok(denial),
             },
         };
@@ -100,10 +114,12 @@ impl Core {
         let step = self.exchange(&door, &mut asked, &link, &target, round).await;
         drop(slot);
         match step {
-            Step::Done(Ok(result)) => self.hand_on(&door, &target, &permit, result, began),
+            Step::Done(Ok(result)) => self.hand_on(&door, &target, &permit, result, count, began),
             Step::Done(Err(failure)) => self.failed_call(&door, &target, &permit, failure, began),
             // Trusted and decided when the server asked.
-            Step::Asks(question, parked) => Ok(self.park(&door, &permit, question, Some(parked))),
+            Step::Asks(question, parked) => {
+                Ok(parked_or_refused(self.park(&door, &permit, question, Some(parked), count)))
+            }
         }
     }
 
@@ -173,6 +189,7 @@ impl Core {
         target: &Target,
         permit: &Permit,
         result: Value,
+        count: usize,
         began: Instant,
     ) -> Result<Value, ErrorData> {
         let latency = began.elapsed();
@@ -205,7 +222,7 @@ impl Core {
             }
         };
         if out.code.is_none() && value.get("resultType").and_then(Value::as_str) == Some("input_required") {
-            return Ok(self.park(door, permit, value, None));
+            return Ok(parked_or_refused(self.park(door, permit, value, None, count)));
         }
         Ok(value)
     }
@@ -239,6 +256,11 @@ impl Core {
     }
 }
 
+/// A call that waits, or why its server may not ask.
+fn parked_or_refused(parked: Result<Value, String>) -> Value {
+    parked.unwrap_or_else(|why| error_result(Refusal::ToolCallFailed.as_str(), &why))
+}
+
 /// What a failure is to the client, in our own words.
 pub(super) fn told(failure: &Failure, server: &Server) -> (Refusal, String) {
     let name = server.name();
@@ -254,6 +276,9 @@ pub(super) fn told(failure: &Failure, server: &Server) -> (Refusal, String) {
                 "the server `{name}` did not answer within {after:?} (limits.timeout); the call may have been carried out"
             ),
         ),
+        Failure::Question(why) => {
+            (Refusal::ToolCallFailed, format!("the server `{name}` asked the client a question in vain: {why}"))
+        }
         Failure::Cancelled => {
             (Refusal::ToolCallFailed, "the call was cancelled; it may have been carried out".to_owned())
         }

@@ -7,11 +7,12 @@ use super::states::{State, States};
 use super::table::{Part, Table};
 use super::upstream::Note;
 use crate::audit::{self, Audit, Event, Key, Level, NoteKind, Word};
-use crate::boundary::Refusal;
+use crate::boundary::{Filters, Refusal};
 use crate::catalogue::{Lock, LockedServer, show_differences};
 use crate::config::Config;
 use crate::eval::Policy;
 use crate::json::Json;
+use serde_json::Value;
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
@@ -175,8 +176,17 @@ impl Core {
         clients.iter().filter_map(Weak::upgrade).collect()
     }
 
+    /// The client, if there is only one that can be asked directly.
+    pub(super) fn only_client(&self) -> Option<Arc<Client>> {
+        let mut askable = self.clients().into_iter().filter(|client| client.peer().is_some());
+        let first = askable.next()?;
+        askable.next().is_none().then_some(first)
+    }
+
     /// Hands a server's notification to the clients.
     pub(super) fn pass_on(&self, server: &Server, note: &Note) {
+        let (params, _) = Filters::new(&server.filters).value(Json::from(&note.params));
+        let note = &Note { method: note.method.clone(), params: Value::from(params) };
         for client in self.clients() {
             client.pass_on(server, note);
         }
@@ -254,7 +264,9 @@ impl Core {
     pub(super) fn server_down(&self, server: &Server, why: &str, again: Duration) {
         let text = format!("{why} (started as: {}); the next attempt is in {again:?}", server.config.describe());
         self.server_note(server, Level::Error, "down", None, &text);
-        self.failed.send_replace(Some(format!("the server `{}` is down: {why}", server.name())));
+        if !server.was_up() {
+            self.failed.send_replace(Some(format!("the server `{}` is down: {why}", server.name())));
+        }
     }
 
     /// How long a client may wait for a server that is still starting.

@@ -8,12 +8,15 @@ use super::states::State;
 use crate::audit::{self, Event, Outcome};
 use crate::boundary::Refusal;
 use crate::boundary::{Filters, Frame, cap};
-use crate::eval::{Answer, Call, Verdict};
+use crate::eval::{Answer, Call, Failure, Verdict};
 use crate::json::Json;
 use rmcp::model::{ErrorCode, ErrorData};
 use serde_json::Value;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+
+/// "Visit this URL first", as a server's error.
+const URL_ELICITATION: ErrorCode = ErrorCode(-32042);
 
 /// One request that the policy covers.
 #[derive(Clone, Copy, Debug)]
@@ -99,6 +102,38 @@ impl Core {
         }
     }
 
+    /// The policy's state for whoever makes the request.
+    pub(super) fn state_of(&self, door: &Door<'_>) -> Vec<crate::ir::Value> {
+        self.state(door.client.principal()).lock().state().to_vec()
+    }
+
+    /// Why the request would be denied now, but for what it would spend. Commits nothing; a denial is
+    /// recorded.
+    pub(super) fn would(&self, door: &Door<'_>) -> Option<String> {
+        let state = self.state(door.client.principal());
+        let session = state.lock();
+        let mut trial = session.clone();
+        let call = door.call();
+        let began = Instant::now();
+        let verdict = trial.check(&call);
+        let spent = |failure: &Failure| matches!(failure, Failure::Invariant(_));
+        if verdict.decision.permits() || self.dry_run || verdict.failures.iter().all(spent) {
+            return None;
+        }
+        self.record(&Event::Decision(audit::Decision {
+            key: door.client.key(),
+            method: door.method,
+            name: door.name,
+            call,
+            policy: &self.policy,
+            verdict: &verdict,
+            before: session.state(),
+            after: session.state(),
+            latency: began.elapsed(),
+        }));
+        Some(answer::denial(&verdict, self.full))
+    }
+
     /// The same for requests whose denial is a JSON-RPC error.
     pub(super) fn decide_or_error(&self, door: &Door<'_>) -> Result<Permit, ErrorData> {
         self.decide(door).map_err(|denial| {
@@ -146,6 +181,25 @@ impl Core {
         }
     }
 
+    /// An error that sends the client's user to a web page is a question like any other.
+    fn visits(&self, door: &Door<'_>, error: ErrorData) -> ErrorData {
+        if error.code != URL_ELICITATION {
+            return error;
+        }
+        let pages = error.data.as_ref().and_then(|data| data.get("elicitations")).and_then(Value::as_array);
+        let mut params = pages.into_iter().flatten().map(|page| page.as_object().cloned().unwrap_or_default());
+        let denied = params
+            .find_map(|params| self.permit_question(door.server, door.client, "elicitation/create", &params).err());
+        match denied {
+            None => error,
+            Some(denied) => {
+                let text =
+                    format!("the server `{}` sends its user to a web page: {}", door.server.name(), denied.message);
+                answer::error(DENIED, Refusal::ToolDenied.as_str(), text)
+            }
+        }
+    }
+
     /// A server's JSON-RPC error, observed and recorded: code and data kept, the message filtered and, for
     /// a tool by its own name, framed.
     pub(super) fn error_answer(
@@ -157,6 +211,7 @@ impl Core {
         latency: Duration,
     ) -> ErrorData {
         let whole = Json::from(&serde_json::to_value(&error).unwrap_or_default());
+        let error = self.visits(door, error);
         let mut filtered = false;
         let mut code = None;
         let mut error = error;

@@ -6,10 +6,12 @@ use super::calls::{Asked, cancelled, stopping, told};
 use super::core::Core;
 use super::decide::{Door, outgoing};
 use super::front::Client;
+use super::rounds::Round;
 use super::servers::Server;
-use super::upstream::{Failure, Terms};
+use super::table::Table;
+use super::upstream::{Failure, Link, Terms};
 use crate::audit::{Outcome, Word};
-use crate::boundary::{Refusal, Route};
+use crate::boundary::{Filters, Refusal, Route};
 use crate::eval::Answer;
 use crate::json::Json;
 use rmcp::model::{ErrorCode, ErrorData};
@@ -23,7 +25,9 @@ impl Core {
         let uri = text(&asked.params, "uri")?;
         let server = self.owner(&asked, "resources/read", &uri).await?;
         let params = Map::from_iter([("uri".to_owned(), Value::String(uri.clone()))]);
-        self.through(asked, "resources/read", &uri, "@read_resource", &server, json!({ "uri": uri }), params).await
+        let still = |table: &Table| table.reference(&uri) == Route::Server(server.name());
+        self.through(asked, "resources/read", &uri, "@read_resource", &server, json!({ "uri": uri }), params, &still)
+            .await
     }
 
     /// Watching a resource is decided as reading it.
@@ -47,7 +51,8 @@ impl Core {
             return Ok(result);
         }
         let params = Map::from_iter([("uri".to_owned(), Value::String(uri.clone()))]);
-        self.through(asked, method, &uri, "@read_resource", &server, json!({ "uri": uri }), params).await
+        let still = |table: &Table| table.reference(&uri) == Route::Server(server.name());
+        self.through(asked, method, &uri, "@read_resource", &server, json!({ "uri": uri }), params, &still).await
     }
 
     pub(super) async fn get_prompt(self: &Arc<Self>, asked: Asked<'_>) -> Result<Value, ErrorData> {
@@ -64,11 +69,10 @@ impl Core {
             Some(_) => return Err(ErrorData::invalid_params("`arguments` must be an object", None)),
         };
         let mut params = Map::from_iter([("name".to_owned(), Value::String(own.clone()))]);
-        for key in ["arguments", "inputResponses", "requestState"] {
-            params.extend(asked.params.get(key).map(|value| (key.to_owned(), value.clone())));
-        }
+        params.extend(asked.params.get("arguments").map(|value| ("arguments".to_owned(), value.clone())));
         let judged = json!({ "name": own, "arguments": arguments });
-        self.through(asked, "prompts/get", &name, "@get_prompt", &server, judged, params).await
+        let still = |table: &Table| table.prompt(&name).is_some_and(|target| target.server == server.name());
+        self.through(asked, "prompts/get", &name, "@get_prompt", &server, judged, params, &still).await
     }
 
     pub(super) async fn complete(self: &Arc<Self>, asked: Asked<'_>) -> Result<Value, ErrorData> {
@@ -95,23 +99,27 @@ impl Core {
             }
             _ => return Err(ErrorData::invalid_params("`ref` is neither a prompt nor a resource", None)),
         };
-        let mut params = asked.params.clone();
-        params.insert("ref".to_owned(), reference);
+        // What is judged is what is sent, and nothing beside it.
+        let mut params = Map::from_iter([("ref".to_owned(), reference)]);
+        for key in ["argument", "context"] {
+            params.extend(asked.params.get(key).map(|value| (key.to_owned(), value.clone())));
+        }
         let judged = Value::Object(params.clone());
-        self.through(asked, "completion/complete", "@complete", "@complete", &server, judged, params).await
+        self.through(asked, "completion/complete", "@complete", "@complete", &server, judged, params, &|_| true).await
     }
 
     /// Through the policy to the server and back.
     #[expect(clippy::too_many_arguments, reason = "one request with its two forms, judged and sent")]
     async fn through(
         self: &Arc<Self>,
-        asked: Asked<'_>,
+        mut asked: Asked<'_>,
         method: &'static str,
         name: &str,
         door_name: &str,
         server: &Arc<Server>,
         judged: Value,
-        params: Map<String, Value>,
+        mut params: Map<String, Value>,
+        still: &(dyn Fn(&Table) -> bool + Sync),
     ) -> Result<Value, ErrorData> {
         let full = format!("{}__{door_name}", server.name());
         let arguments = Json::from(&judged);
@@ -126,7 +134,17 @@ impl Core {
             self.refused(door.client.key(), method, name, Some(&arguments), Word::Error, code, &why);
             return Err(answer::error(answer::DENIED, code.as_str(), why));
         }
-        let permit = self.decide_or_error(&door)?;
+        if !still(&self.table()) {
+            return Err(self.unowned(&asked, method, name, "its list has changed while the request waited"));
+        }
+        let round = self.resume(&mut asked, &door)?;
+        let (permit, count) = match round {
+            Some(Round { permit, count, .. }) => (permit, count),
+            None => (self.decide_or_error(&door)?, 0),
+        };
+        for key in ["inputResponses", "requestState"] {
+            params.extend(asked.params.remove_entry(key));
+        }
         let began = Instant::now();
         let answer = self.trip(&door, &asked, server, params).run(None).await;
         drop(slot);
@@ -134,17 +152,26 @@ impl Core {
         match answer {
             Ok(result) => {
                 let whole = Json::from(&result);
-                let out = outgoing(server, &whole);
+                let mut out = outgoing(server, &whole);
+                if method == "completion/complete" && out.code.is_none() {
+                    // What it suggests stands where the filters for results do not look.
+                    let (values, counts) = Filters::new(&server.filters).value(whole.clone());
+                    out.filtered |= counts.iter().any(|count| *count > 0);
+                    out.value = Some(Value::from(values));
+                }
                 let outcome = Outcome::Answer(Answer::Result(&whole));
                 self.returned(&door, &permit, outcome, out.code, out.filtered, latency)?;
-                match out.code {
-                    Some(code) => {
-                        let value = out.value.unwrap_or_default();
-                        let text = value.pointer("/content/0/text").and_then(Value::as_str).unwrap_or("refused");
-                        Err(answer::error(answer::DENIED, code.as_str(), text.to_owned()))
-                    }
-                    None => Ok(out.value.unwrap_or(result)),
+                if let Some(code) = out.code {
+                    let value = out.value.unwrap_or_default();
+                    let text = value.pointer("/content/0/text").and_then(Value::as_str).unwrap_or("refused");
+                    return Err(answer::error(answer::DENIED, code.as_str(), text.to_owned()));
                 }
+                let value = out.value.unwrap_or(result);
+                if value.get("resultType").and_then(Value::as_str) != Some("input_required") {
+                    return Ok(value);
+                }
+                let parked = self.park(&door, &permit, value, None, count);
+                parked.map_err(|why| answer::error(answer::DENIED, Refusal::ToolCallFailed.as_str(), why))
             }
             Err(Failure::Answer(error)) => Err(self.error_answer(&door, &permit, error, None, latency)),
             Err(failure) => {
@@ -213,27 +240,21 @@ impl Core {
                 server.watch_resource(uri, true);
             } else {
                 let params = Map::from_iter([("uri".to_owned(), Value::String(uri.to_owned()))]);
-                let limits = &server.config.limits;
-                let never = CancellationToken::new();
-                let terms = Terms { timeout: limits.timeout, max_time: limits.timeout, cancel: &never, waiting: None };
-                // A server that cannot be subscribed to says nothing, which is what the client will hear.
-                let _ = link.ask("resources/subscribe", params, terms).await;
+                tokio::spawn(quietly(link, "resources/subscribe", params, server.config.limits.timeout));
             }
         }
         watched
     }
 
-    /// Tells every server that has a log how much of it is wanted.
-    pub(super) async fn set_level(&self, params: &Map<String, Value>) {
-        let never = CancellationToken::new();
+    /// Tells every server that has a log how much of it is wanted. Nobody waits for that.
+    pub(super) fn set_level(&self, level: &str) {
         for server in &self.servers {
             let super::servers::Phase::Up(link) = server.phase() else { continue };
-            if link.capabilities.logging.is_some() && !link.modern() {
-                let limits = &server.config.limits;
-                let terms = Terms { timeout: limits.timeout, max_time: limits.timeout, cancel: &never, waiting: None };
-                // The client gets what it asked for of the others, whatever this one says.
-                let _ = link.ask("logging/setLevel", params.clone(), terms).await;
+            if link.capabilities.logging.is_none() || link.modern() {
+                continue;
             }
+            let params = Map::from_iter([("level".to_owned(), Value::String(level.to_owned()))]);
+            tokio::spawn(quietly(link, "logging/setLevel", params, server.config.limits.timeout));
         }
     }
 
@@ -252,4 +273,11 @@ impl Core {
 fn text(params: &Map<String, Value>, key: &str) -> Result<String, ErrorData> {
     let found = params.get(key).and_then(Value::as_str).map(str::to_owned);
     found.ok_or_else(|| ErrorData::invalid_params(format!("`{key}` is missing or no string"), None))
+}
+
+/// A request whose answer changes nothing: the client gets what it asked for of the other servers.
+async fn quietly(link: Arc<Link>, method: &'static str, params: Map<String, Value>, limit: Duration) {
+    let never = CancellationToken::new();
+    let terms = Terms { timeout: limit, max_time: limit, cancel: &never, waiting: None };
+    let _ = link.ask(method, params, terms).await;
 }

@@ -8,8 +8,9 @@ use super::front::{Client, progress_note};
 use super::rounds::{Parked, Step};
 use super::servers::{Ask, Logger, Open, Phase, Server};
 use super::upstream::{Failure, Link, Terms};
-use crate::boundary::Target;
+use crate::boundary::{Filters, Target};
 use crate::config::Launch;
+use crate::json::Json;
 use rmcp::RoleServer;
 use rmcp::model::RequestId;
 use rmcp::service::Peer;
@@ -123,7 +124,8 @@ impl Trip {
                     let method = request.get("method").and_then(Value::as_str).unwrap_or_default();
                     let params = request.get("params").and_then(Value::as_object).cloned().unwrap_or_default();
                     let answer = self.core.reverse(&self.server, &open, method, params).await;
-                    responses.insert(key.clone(), answer.map_err(Failure::Answer)?);
+                    responses
+                        .insert(key.clone(), answer.map_err(|error| Failure::Question(error.message.into_owned()))?);
                 }
             }
             self.params.insert("inputResponses".to_owned(), Value::Object(responses));
@@ -176,6 +178,9 @@ impl Trip {
                 if let Some(slot) = params.get_mut("progressToken") {
                     *slot = token.clone();
                 }
+                if !self.server.filters.is_empty() {
+                    params = Value::from(Filters::new(&self.server.filters).value(Json::from(&params)).0);
+                }
                 let note = progress_note(params, self.client.typed());
                 async move {
                     let _ = peer.send_notification(note).await;
@@ -198,7 +203,7 @@ impl Trip {
 
     fn still_offered(&self) -> bool {
         let name = self.params.get("name").and_then(Value::as_str).unwrap_or_default();
-        self.method != "tools/call" || self.server.admitted().tools.iter().any(|tool| tool.name == name)
+        self.method == "tools/call" && self.server.admitted().tools.iter().any(|tool| tool.name == name)
     }
 }
 

@@ -21,7 +21,9 @@ pub(super) struct Lines<R> {
     reader: R,
     limit: usize,
     buffer: Vec<u8>,
-    /// No line feed before this offset.
+    /// Where the next line begins.
+    start: usize,
+    /// No line feed between there and this offset.
     searched: usize,
     /// The head of a line that has become too long.
     skipped: Option<Vec<u8>>,
@@ -29,19 +31,16 @@ pub(super) struct Lines<R> {
 
 impl<R: AsyncRead + Unpin> Lines<R> {
     pub(super) fn new(reader: R, limit: usize) -> Self {
-        Self { reader, limit, buffer: Vec::new(), searched: 0, skipped: None }
+        Self { reader, limit, buffer: Vec::new(), start: 0, searched: 0, skipped: None }
     }
 
-    /// The next line; `None` at the end of the stream, where a half line is lost: no message ends so.
-    /// Nothing is lost when the returned future is dropped before it is done.
+    /// The next line; `None` at the end of the stream. Nothing is lost when the returned future is dropped
+    /// before it is done. Never yields while there are lines: whoever loops over them has to.
     pub(super) async fn next(&mut self) -> std::io::Result<Option<Line>> {
         loop {
             let fresh = self.buffer.get(self.searched..).unwrap_or_default();
             if let Some(at) = memchr::memchr(b'\n', fresh) {
-                let rest = self.buffer.split_off(self.searched + at + 1);
-                let mut line = std::mem::replace(&mut self.buffer, rest);
-                self.searched = 0;
-                line.pop();
+                let mut line = self.cut(self.searched + at);
                 if let Some(head) = self.skipped.take() {
                     return Ok(Some(Line::TooLong(head)));
                 }
@@ -51,6 +50,9 @@ impl<R: AsyncRead + Unpin> Lines<R> {
                 }
                 return Ok(Some(Line::Whole(line)));
             }
+            // Once for all lines of a read.
+            self.buffer.drain(..self.start);
+            self.start = 0;
             self.searched = self.buffer.len();
             if self.buffer.len() > self.limit || self.skipped.is_some() {
                 let mut head = std::mem::take(&mut self.buffer);
@@ -63,6 +65,32 @@ impl<R: AsyncRead + Unpin> Lines<R> {
                 return Ok(self.skipped.take().map(Line::TooLong));
             }
         }
+    }
+
+    /// What follows the last line feed, at the end of the stream.
+    pub(super) fn rest(&mut self) -> Vec<u8> {
+        self.searched = 0;
+        self.start = 0;
+        std::mem::take(&mut self.buffer)
+    }
+
+    /// The line that ends at `end`. What is copied is never more than the line itself.
+    fn cut(&mut self, end: usize) -> Vec<u8> {
+        let rest = self.buffer.len() - end - 1;
+        let line = if rest <= end - self.start {
+            let rest = self.buffer.split_off(end + 1);
+            let mut line = std::mem::replace(&mut self.buffer, rest);
+            line.pop();
+            line.drain(..self.start);
+            self.start = 0;
+            line
+        } else {
+            let line = self.buffer.get(self.start..end).unwrap_or_default().to_vec();
+            self.start = end + 1;
+            line
+        };
+        self.searched = self.start;
+        line
     }
 }
 
@@ -77,6 +105,32 @@ mod tests {
             found.push(line);
         }
         found
+    }
+
+    #[tokio::test]
+    async fn many_short_lines_take_no_longer_than_their_bytes() {
+        let began = std::time::Instant::now();
+        let blank = vec![b'\n'; 1 << 21];
+        let mut lines = Lines::new(blank.as_slice(), MAX_LINE);
+        // As full as a pipe may make it.
+        lines.buffer.reserve(1 << 21);
+        let mut count = 0;
+        while lines.next().await.unwrap().is_some() {
+            count += 1;
+        }
+        assert_eq!(count, 1 << 21);
+        assert!(began.elapsed() < std::time::Duration::from_secs(5), "{:?}", began.elapsed());
+    }
+
+    #[tokio::test]
+    async fn what_follows_the_last_line_feed_is_kept() {
+        for (text, rest) in
+            [("a\nlonger than that", "longer than that"), ("longer than that\na", "a"), ("a\n", ""), ("a", "a")]
+        {
+            let mut lines = Lines::new(text.as_bytes(), 100);
+            while lines.next().await.unwrap().is_some() {}
+            assert_eq!(lines.rest(), rest.as_bytes(), "{text}");
+        }
     }
 
     #[tokio::test]

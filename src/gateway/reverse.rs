@@ -8,7 +8,7 @@ use super::front::Client;
 use super::servers::{Ask, Open, Server};
 use super::upstream::Host;
 use crate::audit::{Key, Outcome, Word};
-use crate::boundary::Refusal;
+use crate::boundary::{Filters, Refusal};
 use crate::config::Reverse as Kind;
 use crate::eval::Answer;
 use crate::json::Json;
@@ -18,7 +18,7 @@ use serde_json::{Map, Value};
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
@@ -54,7 +54,8 @@ impl Host for Reverse {
             let (Some(core), Some(server)) = (self.core.upgrade(), self.server.upgrade()) else {
                 return Err(ErrorData::internal_error("the gateway is stopping", None));
             };
-            let Some(open) = server.asking() else {
+            let alone = || (method == "roots/list").then(|| core.only_client()).flatten().map(Open::alone);
+            let Some(open) = server.asking().or_else(alone) else {
                 let why = "no call of one client alone is in flight, so nobody can be asked";
                 core.refused(NOBODY, "reverse", &method, None, Word::Deny, Refusal::ToolDenied, why);
                 return Err(answer::error(ErrorCode::INVALID_REQUEST, Refusal::ToolDenied.as_str(), why));
@@ -116,6 +117,24 @@ impl Core {
         self.decide_or_error(&door)
     }
 
+    /// Takes in and records the client's answer to a question that was let through.
+    pub(super) fn answered(
+        &self,
+        server: &Server,
+        client: &Arc<Client>,
+        method: &str,
+        params: &Map<String, Value>,
+        permit: &super::decide::Permit,
+        answer: &Value,
+    ) -> Result<(), ErrorData> {
+        let Some((_, door, method)) = kind(method) else { return Ok(()) };
+        let full = format!("{}__{door}", server.name());
+        let arguments = Json::from(params);
+        let door = Door { client, method, name: &full, full: &full, server, arguments: &arguments };
+        let whole = Json::from(answer);
+        self.returned(&door, permit, Outcome::Answer(Answer::Result(&whole)), None, false, Duration::ZERO)
+    }
+
     /// A server's request, from the decision to the client's answer.
     pub(super) async fn reverse(
         &self,
@@ -124,16 +143,32 @@ impl Core {
         method: &str,
         params: Map<String, Value>,
     ) -> Result<Value, ErrorData> {
+        let Ok(_place) = server.questions.try_acquire() else {
+            return Err(answer::error(DENIED, Refusal::ToolDenied.as_str(), "too many questions are open"));
+        };
         let _waiting = Waiting::new(&open.waiting);
+        if let Some((kind, ..)) = kind(method)
+            && open.asks.is_none()
+            && !open.client.can(kind.as_str())
+        {
+            // Nothing is spent on a question that nobody can be asked.
+            let text = format!("the client cannot do {}", kind.as_str());
+            return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, text, None));
+        }
         let permit = self.permit_question(server, &open.client, method, &params)?;
-        let Some((kind, door, method)) = kind(method) else {
+        let Some((_, door, method)) = kind(method) else {
             return Err(answer::error(DENIED, Refusal::ToolDenied.as_str(), "unknown"));
         };
         let full = format!("{}__{door}", server.name());
         let arguments = Json::from(&params);
         let door = Door { client: &open.client, method, name: &full, full: &full, server, arguments: &arguments };
         let began = Instant::now();
-        let answer = self.ask(open, kind, method, params).await;
+        let (filtered, _) = Filters::new(&server.filters).value(Json::from(&params));
+        let Value::Object(params) = Value::from(filtered) else { return Err(ErrorData::internal_error("", None)) };
+        let answer = tokio::select! {
+            answer = self.ask(open, method, params) => answer,
+            () = open.over.cancelled() => Err(ErrorData::internal_error("the call is over", None)),
+        };
         let whole = match &answer {
             Ok(result) => Json::from(result),
             Err(error) => Json::from(&serde_json::to_value(error).unwrap_or_default()),
@@ -146,17 +181,13 @@ impl Core {
         answer
     }
 
-    async fn ask(&self, open: &Open, kind: Kind, method: &str, params: Map<String, Value>) -> Result<Value, ErrorData> {
+    async fn ask(&self, open: &Open, method: &str, params: Map<String, Value>) -> Result<Value, ErrorData> {
         if let Some(asks) = &open.asks {
             let (answer, response) = oneshot::channel();
             let ask = Ask { method: method.to_owned(), params, answer };
             let gone = || ErrorData::internal_error("the client did not answer", None);
             asks.send(ask).await.map_err(|_| gone())?;
             return response.await.map_err(|_| gone());
-        }
-        if !open.client.can(kind.as_str()) {
-            let text = format!("the client cannot do {}", kind.as_str());
-            return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, text, None));
         }
         open.client.ask(method, params, Some(open.id.clone())).await
     }

@@ -11,11 +11,11 @@ use super::nonce::nonce;
 use super::servers::Ask;
 use super::upstream::Failure;
 use crate::audit::Word;
-use crate::boundary::Refusal;
+use crate::boundary::{Filters, Refusal};
 use crate::json::Json;
 use rmcp::model::{ErrorCode, ErrorData};
 use serde_json::{Map, Value, json};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
@@ -25,6 +25,10 @@ use tokio_util::sync::CancellationToken;
 
 /// Calls that may wait at one time; the oldest is forgotten.
 const MOST: usize = 1024;
+
+/// Questions a server may ask at once, and times it may ask in one call.
+const MOST_QUESTIONS: usize = 16;
+const MOST_ROUNDS: usize = 10;
 
 /// A call waits no longer than this for the client.
 const PATIENCE: Duration = Duration::from_secs(3600);
@@ -36,11 +40,25 @@ pub(super) struct Round {
     full: String,
     arguments: Json,
     pub(super) permit: Permit,
+    /// The policy's state right after the decision, to see whether anything has happened since.
+    after: Vec<crate::ir::Value>,
+    /// What the server asks, by the server's names for it.
+    questions: BTreeMap<String, Question>,
+    /// How many times the server has asked in this call.
+    pub(super) count: usize,
     /// The server's own `requestState`.
     state: Option<Value>,
     /// The call itself, where a server of the older era waits in it.
     pub(super) parked: Option<Parked>,
     since: Instant,
+}
+
+/// One question that the policy has let through.
+#[derive(Clone, Debug)]
+struct Question {
+    method: String,
+    params: Map<String, Value>,
+    permit: Permit,
 }
 
 #[derive(Debug, Default)]
@@ -89,51 +107,105 @@ impl Core {
             self.refused(key, door.method, door.name, Some(door.arguments), Word::Deny, code, why);
             return Err(answer::error(ErrorCode::INVALID_PARAMS, code.as_str(), why));
         };
+        if self.blind() || self.changed(&round, door)? {
+            let why = "what has happened since the server asked does not let this call go on";
+            return Err(answer::error(answer::DENIED, answer::POLICY_DENIED, format!("blocked by policy: {why}")));
+        }
         if let Some(state) = &round.state {
             asked.params.insert("requestState".to_owned(), state.clone());
         }
+        self.take_answers(asked, door, &round)?;
         Ok(Some(round))
     }
 
+    /// Whether the state has changed since the decision, and the guards do not hold in it any more. What
+    /// the call has spent stays spent, and is not spent again.
+    fn changed(&self, round: &Round, door: &Door<'_>) -> Result<bool, ErrorData> {
+        if self.state_of(door) == round.after {
+            return Ok(false);
+        }
+        match self.would(door) {
+            None => Ok(false),
+            Some(denial) => Err(answer::error(answer::DENIED, answer::POLICY_DENIED, denial)),
+        }
+    }
+
+    /// Records the client's answers. Those to questions that nobody asked go no further.
+    fn take_answers(&self, asked: &mut Asked<'_>, door: &Door<'_>, round: &Round) -> Result<(), ErrorData> {
+        if round.parked.is_some() {
+            return Ok(());
+        }
+        let Some(Value::Object(mut answers)) = asked.params.shift_remove("inputResponses") else { return Ok(()) };
+        answers.retain(|key, _| round.questions.contains_key(key));
+        for (key, answer) in &answers {
+            let Some(question) = round.questions.get(key) else { continue };
+            self.answered(door.server, door.client, &question.method, &question.params, &question.permit, answer)?;
+        }
+        asked.params.insert("inputResponses".to_owned(), Value::Object(answers));
+        Ok(())
+    }
+
     /// Keeps a call whose server asks something, and names it to the client.
-    pub(super) fn park(&self, door: &Door<'_>, permit: &Permit, mut result: Value, parked: Option<Parked>) -> Value {
-        let Some(members) = result.as_object_mut() else { return result };
+    /// `Err`: why the server may not ask.
+    pub(super) fn park(
+        &self,
+        door: &Door<'_>,
+        permit: &Permit,
+        mut result: Value,
+        parked: Option<Parked>,
+        count: usize,
+    ) -> Result<Value, String> {
+        let Some(members) = result.as_object_mut() else { return Ok(result) };
         let state = members.shift_remove("requestState");
+        if count >= MOST_ROUNDS {
+            return Err(format!("the server `{}` asks more than {MOST_ROUNDS} times in one call", door.server.name()));
+        }
         // A server in the middle of a call has been let ask already.
-        if parked.is_none()
-            && let Err(why) = self.may_ask(door, members)
-        {
-            return answer::error_result(Refusal::ToolCallFailed.as_str(), &why);
+        let questions = if parked.is_none() { self.may_ask(door, members)? } else { BTreeMap::new() };
+        if let Some(requests) = members.get_mut("inputRequests") {
+            let (filtered, _) = Filters::new(&door.server.filters).value(Json::from(&*requests));
+            *requests = Value::from(filtered);
         }
         let name = self.rounds.put(Round {
             principal: door.client.principal().to_owned(),
             full: door.full.to_owned(),
             arguments: door.arguments.clone(),
             permit: permit.clone(),
+            after: self.state_of(door),
+            questions,
+            count: count + 1,
             state,
             parked,
             since: Instant::now(),
         });
         members.insert("requestState".to_owned(), json!(name));
-        result
+        Ok(result)
     }
 
     /// Whether the server is trusted with each of its questions, and the policy allows them.
-    fn may_ask(&self, door: &Door<'_>, members: &Map<String, Value>) -> Result<(), String> {
+    fn may_ask(&self, door: &Door<'_>, members: &Map<String, Value>) -> Result<BTreeMap<String, Question>, String> {
         let requests = members.get("inputRequests").and_then(Value::as_object);
-        for request in requests.into_iter().flat_map(Map::values) {
-            let method = request.get("method").and_then(Value::as_str).unwrap_or_default();
+        if requests.is_some_and(|requests| requests.len() > MOST_QUESTIONS) {
+            return Err(format!(
+                "the server `{}` asks more than {MOST_QUESTIONS} questions at once",
+                door.server.name()
+            ));
+        }
+        let mut questions = BTreeMap::new();
+        for (key, request) in requests.into_iter().flatten() {
+            let method = request.get("method").and_then(Value::as_str).unwrap_or_default().to_owned();
             let params = request.get("params").and_then(Value::as_object).cloned().unwrap_or_default();
-            self.permit_question(door.server, door.client, method, &params).map_err(|error| {
+            let permit = self.permit_question(door.server, door.client, &method, &params).map_err(|error| {
                 format!(
                     "the server `{}` asks the client for {}: {}",
                     door.server.name(),
-                    crate::text::visible(method),
+                    crate::text::visible(&method),
                     error.message
                 )
             })?;
+            questions.insert(key.clone(), Question { method, params, permit });
         }
-        Ok(())
+        Ok(questions)
     }
 }
 

@@ -3,17 +3,18 @@
 use super::admit::{Admitted, admit};
 use super::core::Core;
 use super::front::Client;
-use super::upstream::{Host, Link, Listing, Opened, Running, list};
+use super::upstream::{Failure, Host, Link, Listing, Opened, Running, list};
 use crate::audit::Level;
 use crate::boundary::Refusal;
 use crate::config;
+use futures::future::BoxFuture;
 use regex::Regex;
 use rmcp::RoleServer;
 use rmcp::model::RequestId;
 use rmcp::service::Peer;
 use std::collections::BTreeSet;
 use std::fmt::Write;
-use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::{Notify, Semaphore, mpsc, oneshot, watch};
@@ -40,6 +41,9 @@ const MOST_WATCHED: usize = 1000;
 /// How long a connection without a session stays for the calls that are still on it.
 const LINGER: Duration = Duration::from_secs(1);
 
+/// Questions of one server that are open at one time.
+const MOST_QUESTIONS: usize = 8;
+
 /// Changes of a list that come together are read together.
 const SETTLE: Duration = Duration::from_millis(30);
 
@@ -62,6 +66,10 @@ pub(super) struct Server {
     /// Resources that clients watch, for a server that is listened to.
     watched: Mutex<BTreeSet<String>>,
     pub(super) rewatch: Notify,
+    /// Places for the server's questions to clients.
+    pub(super) questions: Semaphore,
+    /// Whether it has ever come up.
+    was_up: AtomicBool,
 }
 
 #[derive(Clone, Debug)]
@@ -82,10 +90,21 @@ pub(super) struct Open {
     pub(super) id: RequestId,
     /// The server's requests that wait for the client.
     pub(super) waiting: AtomicUsize,
+    /// The call has an answer: nobody waits for the client's any more.
+    pub(super) over: CancellationToken,
     /// Where a client without a connection gets the server's log of this call.
     pub(super) log: Option<Logger>,
     /// Where a client that cannot be asked directly is asked through the call's own answer.
     pub(super) asks: Option<mpsc::Sender<Ask>>,
+}
+
+impl Open {
+    /// For what a server asks outside of any call.
+    pub(super) fn alone(client: Arc<Client>) -> Arc<Self> {
+        let over = CancellationToken::new();
+        let id = RequestId::Number(0);
+        Arc::new(Self { client, id, log: None, waiting: AtomicUsize::new(0), over, asks: None })
+    }
 }
 
 /// Who wants the log of a call, from which severity on.
@@ -119,6 +138,8 @@ impl Server {
             open: Mutex::default(),
             watched: Mutex::default(),
             rewatch: Notify::new(),
+            questions: Semaphore::new(MOST_QUESTIONS),
+            was_up: AtomicBool::new(false),
         }
     }
 
@@ -184,6 +205,10 @@ impl Server {
         locked(&self.open).iter().filter_map(|open| open.log.clone()).collect()
     }
 
+    pub(super) fn was_up(&self) -> bool {
+        self.was_up.load(Ordering::Acquire)
+    }
+
     pub(super) fn begin(
         &self,
         client: Arc<Client>,
@@ -191,12 +216,14 @@ impl Server {
         log: Option<Logger>,
         asks: Option<mpsc::Sender<Ask>>,
     ) -> Arc<Open> {
-        let open = Arc::new(Open { client, id, log, waiting: AtomicUsize::new(0), asks });
+        let open =
+            Arc::new(Open { client, id, log, waiting: AtomicUsize::new(0), over: CancellationToken::new(), asks });
         locked(&self.open).push(Arc::clone(&open));
         open
     }
 
     pub(super) fn finish(&self, open: &Arc<Open>) {
+        open.over.cancel();
         locked(&self.open).retain(|other| !Arc::ptr_eq(other, open));
     }
 
@@ -333,6 +360,7 @@ async fn watch(core: &Arc<Core>, server: &Arc<Server>, opened: Opened) -> Option
     let listening = super::listen::listen(Arc::clone(server), Arc::clone(&link), Arc::clone(&events));
     tokio::pin!(listening);
     let mut listens = true;
+    let mut relist: Option<BoxFuture<'static, Result<Listing, Failure>>> = None;
     loop {
         tokio::select! {
             why = running.ended() => {
@@ -340,21 +368,33 @@ async fn watch(core: &Arc<Core>, server: &Arc<Server>, opened: Opened) -> Option
                 return Some(why);
             }
             () = &mut listening, if listens => listens = false,
+            read = async {
+                match &mut relist {
+                    Some(reading) => reading.await,
+                    None => std::future::pending().await,
+                }
+            } => {
+                relist = None;
+                match read {
+                    Ok(listing) => publish(core, server, &link, &listing),
+                    Err(failure) => {
+                        running.end(true).await;
+                        return Some(format!("its lists cannot be read again: {}", failure.told()));
+                    }
+                }
+            }
             () = events.woken() => {
                 if let Some(noise) = events.take_noise() {
                     let text = format!("a line of its output is no message and is skipped, as later ones will be: {noise}");
                     core.server_note(server, Level::Warning, "noise", None, &core.mask(&text));
                 }
                 if events.take_changed() {
-                    tokio::time::sleep(SETTLE).await;
-                    events.take_changed();
-                    match list(&link, server.config.limits.start).await {
-                        Ok(listing) => publish(core, server, &link, &listing),
-                        Err(failure) => {
-                            running.end(true).await;
-                            return Some(format!("its lists cannot be read again: {}", failure.told()));
-                        }
-                    }
+                    // What is being read may be old already; it is read again from the start.
+                    let (link, limit) = (Arc::clone(&link), server.config.limits.start);
+                    relist = Some(Box::pin(async move {
+                        tokio::time::sleep(SETTLE).await;
+                        list(&link, limit).await
+                    }));
                 }
             }
             Some(note) = notes.recv() => core.pass_on(server, &note),
@@ -409,18 +449,23 @@ fn publish(core: &Arc<Core>, server: &Arc<Server>, link: &Arc<Link>, listing: &L
     *locked(&server.admitted) = Arc::new(admitted);
     // The table first: whoever sees the server up finds its tools.
     core.rebuild();
+    server.was_up.store(true, Ordering::Release);
     server.set(Phase::Up(Arc::clone(link)));
     if first {
         let (tools, resources, prompts) = counts;
-        let mut text = format!("up, protocol {}, {tools} tools", link.version);
+        let mut text = format!("protocol {}, {}", link.version, counted(tools, "tool"));
         if resources > 0 {
-            let _ = write!(text, ", {resources} resources");
+            let _ = write!(text, ", {}", counted(resources, "resource"));
         }
         if prompts > 0 {
-            let _ = write!(text, ", {prompts} prompts");
+            let _ = write!(text, ", {}", counted(prompts, "prompt"));
         }
         core.server_note(server, Level::Info, "up", None, &text);
     }
+}
+
+fn counted(count: usize, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -4,8 +4,12 @@
 //! Only what rmcp's own loops look at becomes a typed message (the handshake, `ping`, cancellation);
 //! all else stays JSON, so that nothing is lost that a typed model does not know.
 
+mod write;
+
+pub(super) use write::{to_client, to_server};
+
 use super::ident;
-use crate::json::{self, Json};
+use crate::json::{self, Json, Malformed};
 use rmcp::model::{
     CancelledNotification, ClientJsonRpcMessage, ClientNotification, ClientRequest, ClientResult, CustomNotification,
     CustomRequest, CustomResult, DiscoverRequest, ErrorCode, ErrorData, GetExtensions, InitializeRequest,
@@ -99,7 +103,7 @@ fn client_request(
     Ok(match method {
         // The era after handshakes does not know it; there it is a method like any that is not served.
         "initialize" if meta.protocol_version().is_none_or(|version| version.has_initialize()) => {
-            let mut request = typed::<InitializeRequest>(method, params)?;
+            let mut request = message_of::<InitializeRequest>(method, params)?;
             request.extensions.insert(meta);
             ClientRequest::InitializeRequest(request)
         }
@@ -129,7 +133,7 @@ fn client_notification(
     Ok(match method {
         "notifications/initialized" => ClientNotification::InitializedNotification(InitializedNotification::default()),
         "notifications/cancelled" => {
-            ClientNotification::CancelledNotification(typed::<CancelledNotification>(method, params)?)
+            ClientNotification::CancelledNotification(message_of::<CancelledNotification>(method, params)?)
         }
         _ => {
             let mut note = CustomNotification::new(method, params);
@@ -156,25 +160,10 @@ fn client_response(
     }
 }
 
-/// JSON of a server, read leniently: of two equal keys the last one counts. Where the text has one meaning
-/// only, every number keeps its spelling.
-pub(super) fn lenient(text: &[u8]) -> serde_json::Result<Value> {
-    if respelled(text)
-        && let Ok(json) = json::parse(text)
-    {
-        return Ok(Value::from(json));
-    }
-    serde_json::from_slice(text)
-}
-
-/// Whether there may be a number such as `1E5`, which `serde_json` makes `1e+5`.
-fn respelled(text: &[u8]) -> bool {
-    memchr::memchr2_iter(b'e', b'E', text).any(|at| {
-        let before = at.checked_sub(1).and_then(|before| text.get(before));
-        let exponent = before.is_some_and(u8::is_ascii_digit);
-        let plain = text.get(at) == Some(&b'e') && matches!(text.get(at + 1), Some(b'+' | b'-'));
-        exponent && !plain
-    })
+/// JSON of a server, read leniently: of two equal keys the last one counts, and every number keeps its
+/// spelling. `serde_json` itself never reads foreign text into a `Value`: see [`typed`].
+pub(super) fn lenient(text: &[u8]) -> Result<Value, Malformed> {
+    json::parse_lenient(text).map(Value::from)
 }
 
 /// A message of a server. Read leniently, as its readers do: of two equal keys the last one counts,
@@ -198,7 +187,7 @@ pub(super) fn from_server(
             };
             Ok(ServerJsonRpcMessage::request(request, id.ok_or("`id` is neither a string nor an integer")?))
         } else if method == "notifications/cancelled" {
-            let note = typed::<CancelledNotification>(&method, params).map_err(|_| "a malformed cancellation")?;
+            let note = message_of::<CancelledNotification>(&method, params).map_err(|_| "a malformed cancellation")?;
             Ok(ServerJsonRpcMessage::notification(ServerNotification::CancelledNotification(note)))
         } else {
             let mut note = CustomNotification::new(method, params);
@@ -211,7 +200,7 @@ pub(super) fn from_server(
     if let Some(result) = message.remove("result") {
         let id = id.ok_or("a response without a usable `id`")?;
         let result = if handshake(&id) {
-            serde_json::from_value(result).map_err(|_| "the answer to the handshake is malformed")?
+            typed(result).map_err(|_| "the answer to the handshake is malformed")?
         } else {
             ServerResult::CustomResult(CustomResult(result))
         };
@@ -249,6 +238,8 @@ pub(super) fn identifier(id: &Value) -> Option<RequestId> {
 fn take_meta(params: &mut Option<Value>) -> Result<Option<Map<String, Value>>, &'static str> {
     match params.as_mut().and_then(Value::as_object_mut).and_then(|params| params.shift_remove("_meta")) {
         None | Some(Value::Null) => Ok(None),
+        // rmcp reads members of it into types of its own.
+        Some(Value::Object(meta)) if meta.iter().any(|(key, value)| is_reserved(key, value)) => Err(RESERVED),
         Some(Value::Object(meta)) => Ok(Some(meta)),
         Some(_) => Err("`_meta` is not an object"),
     }
@@ -266,9 +257,39 @@ fn notification_meta(meta: Map<String, Value>) -> NotificationMetaObject {
     object
 }
 
-fn typed<T: DeserializeOwned>(method: &str, params: Option<Value>) -> Result<T, String> {
+fn message_of<T: DeserializeOwned>(method: &str, params: Option<Value>) -> Result<T, String> {
     let mut message = Map::new();
     message.insert("method".to_owned(), method.into());
     message.extend(params.map(|params| ("params".to_owned(), params)));
-    serde_json::from_value(Value::Object(message)).map_err(|error| format!("{method}: {error}"))
+    typed(Value::Object(message)).map_err(|error| format!("{method}: {error}"))
 }
+
+/// Foreign JSON as one of rmcp's types.
+///
+/// # Errors
+/// Also for what holds a key of `serde_json`'s own: it would read the text under it as JSON, that in it
+/// as well, and so on until the stack is full.
+pub(super) fn typed<T: DeserializeOwned>(value: Value) -> Result<T, String> {
+    if reserved(&value) {
+        return Err(RESERVED.to_owned());
+    }
+    serde_json::from_value(value).map_err(|error| error.to_string())
+}
+
+const RESERVED: &str = "a key that begins with `$serde_json::private::` has no place here";
+
+/// Whether there is such a key. The recursion is as deep as the value, which the reader bounds.
+pub(super) fn reserved(value: &Value) -> bool {
+    match value {
+        Value::Array(items) => items.iter().any(reserved),
+        Value::Object(members) => members.iter().any(|(key, value)| is_reserved(key, value)),
+        _ => false,
+    }
+}
+
+fn is_reserved(key: &str, value: &Value) -> bool {
+    key.starts_with("$serde_json::private::") || reserved(value)
+}
+
+#[cfg(test)]
+mod tests;

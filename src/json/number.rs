@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-/// A number as it was sent: the spelling obeys JSON's grammar, its float value is finite unless it
-/// is an integer, and an integer has at most [`MAX_DIGITS`](super::MAX_DIGITS) digits.
+/// A number as it was sent: the spelling obeys JSON's grammar, an integer has at most
+/// [`MAX_DIGITS`](super::MAX_DIGITS) digits, and the value of a float that was read strictly is finite.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Number(Spelling);
 
@@ -56,7 +56,7 @@ impl Number {
         }
     }
 
-    /// The nearest `f64`; infinite for an integer beyond its range.
+    /// The nearest `f64`; infinite for a number beyond its range.
     #[must_use]
     pub fn to_f64(&self) -> f64 {
         // Every spelling of JSON's grammar is one of Rust's.

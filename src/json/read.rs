@@ -1,4 +1,4 @@
-//! Reads JSON strictly: what two readers could understand differently is refused.
+//! Reads JSON strictly: what two readers could understand differently is refused, or else read as Python does.
 //! Knows nothing of where the bytes come from.
 
 use super::scan::plain_prefix;
@@ -7,7 +7,7 @@ use hifijson::escape::{self, Lex as _};
 use hifijson::num::LexWrite as _;
 use hifijson::token::Lex as _;
 use hifijson::{Read as _, SliceLexer};
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 /// The deepest nesting of arrays and objects that is read.
 pub const MAX_DEPTH: usize = 128;
@@ -25,9 +25,22 @@ const FEW_KEYS: usize = 16;
 /// half surrogate pairs, floats beyond `f64`, integers longer than [`MAX_DIGITS`] and nesting
 /// deeper than [`MAX_DEPTH`].
 pub fn parse(bytes: &[u8]) -> Result<Json, Malformed> {
+    read(bytes, false)
+}
+
+/// The same for a text that nothing is decided by: of equal keys in one object the last value counts,
+/// in the place of the first, and a float beyond `f64` keeps its spelling.
+///
+/// # Errors
+/// As [`parse`] but for these two.
+pub fn parse_lenient(bytes: &[u8]) -> Result<Json, Malformed> {
+    read(bytes, true)
+}
+
+fn read(bytes: &[u8], lenient: bool) -> Result<Json, Malformed> {
     let text =
         std::str::from_utf8(bytes).map_err(|error| Malformed { offset: error.valid_up_to(), reason: Reason::Utf8 })?;
-    let mut reader = Reader::new(text);
+    let mut reader = Reader { text, lexer: SliceLexer::new(text.as_bytes()), lenient };
     let json = reader.document()?;
     match reader.lexer.ws_peek() {
         None => Ok(json),
@@ -38,13 +51,10 @@ pub fn parse(bytes: &[u8]) -> Result<Json, Malformed> {
 struct Reader<'a> {
     text: &'a str,
     lexer: SliceLexer<'a>,
+    lenient: bool,
 }
 
-impl<'a> Reader<'a> {
-    fn new(text: &'a str) -> Self {
-        Self { text, lexer: SliceLexer::new(text.as_bytes()) }
-    }
-
+impl Reader<'_> {
     /// Bytes read so far.
     fn position(&self) -> usize {
         self.text.len() - self.lexer.as_slice().len()
@@ -103,7 +113,7 @@ impl<'a> Reader<'a> {
         let reason = if parts.is_int() {
             (spelling.trim_start_matches('-').len() > MAX_DIGITS).then_some(Reason::TooLong)
         } else {
-            (!number.to_f64().is_finite()).then_some(Reason::TooLarge)
+            (!self.lenient && !number.to_f64().is_finite()).then_some(Reason::TooLarge)
         };
         match reason {
             None => Ok(Json::Number(number)),
@@ -121,28 +131,36 @@ impl<'a> Reader<'a> {
 
     fn object(&mut self, depth: usize) -> Result<Json, Malformed> {
         let mut members: Vec<(String, Json)> = Vec::new();
-        let mut seen = HashSet::new();
+        let mut places = HashMap::new();
         while self.item(b'}', members.is_empty(), "`,` or `}`")? {
             if self.lexer.ws_peek() != Some(b'"') {
                 return self.fault(Reason::Expected("a key in quotes"));
             }
             let start = self.position();
             let name = self.string()?;
-            let duplicate = if members.len() < FEW_KEYS {
-                members.iter().any(|(other, _)| *other == name)
+            let earlier = if members.len() < FEW_KEYS {
+                members.iter().position(|(other, _)| *other == name)
             } else {
-                if seen.is_empty() {
-                    seen.extend(members.iter().map(|(other, _)| other.clone()));
+                if places.is_empty() {
+                    places.extend(members.iter().enumerate().map(|(at, (other, _))| (other.clone(), at)));
                 }
-                !seen.insert(name.clone())
+                let earlier = places.get(&name).copied();
+                if earlier.is_none() {
+                    places.insert(name.clone(), members.len());
+                }
+                earlier
             };
-            if duplicate {
+            if earlier.is_some() && !self.lenient {
                 return Err(Malformed { offset: start, reason: Reason::DuplicateKey(name) });
             }
             if self.lexer.expect(SliceLexer::ws_peek, b':').is_none() {
                 return self.fault(Reason::Expected("`:`"));
             }
-            members.push((name, self.value(depth)?));
+            let value = self.value(depth)?;
+            match earlier.and_then(|at| members.get_mut(at)) {
+                Some((_, old)) => *old = value,
+                None => members.push((name, value)),
+            }
         }
         Ok(Json::Object(Object::new(members)))
     }

@@ -43,8 +43,7 @@ impl From<&Number> for serde_json::Number {
     }
 }
 
-/// The text of every number is kept, so what comes of it is what was sent, even a float too large
-/// for `f64`, which our own reader refuses.
+/// The text of every number is kept, so what comes of it is what was sent.
 impl From<&Value> for Json {
     fn from(value: &Value) -> Self {
         match value {

@@ -129,6 +129,7 @@ registry! {
     PX5003 Error   "no-tests"                "no test was found or selected"
     PX6001 Error   "bad-tool-list"           "a tool lock or tool list cannot be read"
     PX6002 Warning "unknown-tool"            "a glob matches none of the tools that its server offers"
+    PX6003 Warning "unknown-server"          "a glob names a server that the tool lock does not have"
     PX7001 Error   "bad-server-name"         "a server has a name that cannot begin a tool's name"
     PX7002 Error   "no-single-launch"        "a server has neither or both of `command` and `url`"
     PX7003 Error   "inapplicable-key"        "a key does not belong at this place of the configuration"

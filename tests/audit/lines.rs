@@ -86,7 +86,7 @@ fn a_locked_session_a_dry_run_and_a_call_that_failed() {
     assert_eq!(
         told(&gateway),
         [
-            "DENY  fs__other  no policy action covers 'fs__other' and the policy default is deny (dry run: forwarded all the same)"
+            "DENY  fs__other  no policy action covers 'fs__other' and the policy default is deny (forwarded all the same)  dry run"
         ]
     );
 }

@@ -21,8 +21,7 @@ actions:
   - {name: any, match: db__any, args: {id: int}, requires: id >= 0}
 ";
     let mut gateway = setup.server("db", json!({ "tools": ["get", "any"] })).policy(policy).session();
-    let rest =
-        r#""max":9223372036854775807,"huge":123456789012345678901234567890,"ratio":1.0,"tiny":1e-7,"z":-0.0,"e":1e+5"#;
+    let rest = r#""max":9223372036854775807,"huge":123456789012345678901234567890,"ratio":1.0,"tiny":1e-7,"z":-0.0,"e":1E+5,"f":[2E5]"#;
     for (number, (id, tool, allowed)) in [
         ("9007199254740992", "get", true),
         ("9007199254740993", "get", false),

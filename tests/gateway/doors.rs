@@ -245,3 +245,96 @@ actions: [{name: counts, match: s__ask, effect: {calls: calls + 1}}]
         assert!(denied(&gateway.request("tools/call", params(json!({})))));
     }
 }
+
+/// A call that waits for the client does not outlive what would now deny it.
+#[test]
+fn a_call_that_waits_is_judged_by_what_has_happened_since() {
+    let Some(setup) = Setup::new("rounds-taint") else { return };
+    let policy = "
+default: allow
+state: {tainted: {type: bool, init: false}}
+actions:
+  - {name: reads, match: s__say, effect: {tainted: 'true'}}
+  - {name: sends, match: s__ask, requires: not tainted}
+";
+    let spec = json!({ "tools": ["ask", "say"], "era": "modern", "logged": true });
+    let setup = setup.server("s", spec).policy(policy);
+    let mut gateway = setup.start();
+    let params = |more: Value| {
+        let mut params = json!({ "name": "s__ask", "arguments": question(ELICIT) });
+        params.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        modern(params, json!({ "elicitation": {} }))
+    };
+    let asked = gateway.request("tools/call", params(json!({})));
+    let state = asked["result"]["requestState"].clone();
+    let say = modern(json!({ "name": "s__say", "arguments": { "say": "secret" } }), json!({}));
+    assert_eq!(text(&gateway.request("tools/call", say)), "secret");
+    let responses = json!({ "q": { "action": "accept", "content": {} } });
+    let answer = gateway.request("tools/call", params(json!({ "requestState": state, "inputResponses": responses })));
+    assert!(answer["error"]["message"].as_str().unwrap().contains("sends"), "{answer}");
+    let calls = setup.got("s", "tools/call");
+    assert!(!calls.iter().any(|call| call.to_string().contains("inputResponses")), "{calls:?}");
+}
+
+/// What nobody asked for goes no further, and what was asked is on record.
+#[test]
+fn answers_go_to_questions_only() {
+    let Some(setup) = Setup::new("rounds-keys") else { return };
+    let audit = setup.path("audit.jsonl");
+    let policy = "default: allow\nactions: [{name: never, match: s__never, requires: 'false'}]\n";
+    let spec = json!({ "tools": ["ask"], "era": "modern", "logged": true });
+    let setup = setup.server("s", spec).policy(policy).args(&["--audit", &audit, "--log-arguments", "full"]);
+    let mut gateway = setup.start();
+    let params = |more: Value| {
+        let mut params = json!({ "name": "s__ask", "arguments": question(ELICIT) });
+        params.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        modern(params, json!({ "elicitation": {} }))
+    };
+    // Answers without a question are taken off, so the server asks.
+    let asked = gateway.request("tools/call", params(json!({ "inputResponses": { "q": "SMUGGLED-1" } })));
+    assert_eq!(asked["result"]["resultType"], "input_required", "{asked}");
+    let state = asked["result"]["requestState"].clone();
+    let responses = json!({ "q": { "action": "accept", "content": { "n": "ANSWER" } }, "other": "SMUGGLED-2" });
+    let answer = gateway.request("tools/call", params(json!({ "requestState": state, "inputResponses": responses })));
+    assert!(text(&answer).contains("ANSWER"), "{answer}");
+    assert!(gateway.close().stderr.contains("s__@elicit"));
+    let calls = format!("{:?}", setup.got("s", "tools/call"));
+    assert!(!calls.contains("SMUGGLED"), "{calls}");
+    let record = std::fs::read_to_string(&audit).unwrap();
+    assert!(record.contains("ANSWER") && record.contains("\"stop\""), "{record}");
+}
+
+/// The doors beside tools ask through the same trust, policy and rounds.
+#[test]
+fn prompts_ask_no_more_than_tools_may() {
+    for reverse in [json!([]), json!(["elicitation"])] {
+        let trusted = reverse != json!([]);
+        let Some(setup) = Setup::new(&format!("rounds-prompt-{trusted}")) else { return };
+        let policy = "default: allow\nactions: [{name: never, match: s__never, requires: 'false'}]\n";
+        let spec = json!({ "tools": [], "era": "modern", "prompts": ["p"], "asks": ELICIT, "logged": true });
+        let trust = json!({ "trust": { "tools": "*", "prompts": "*", "resources": true, "reverse": reverse } });
+        let setup = setup.server_with("s", spec, trust).policy(policy);
+        let mut gateway = setup.start();
+        let params = |more: Value| {
+            let mut params = json!({ "name": "s__p" });
+            params.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            modern(params, json!({ "elicitation": {} }))
+        };
+        let smuggled = json!({ "inputResponses": { "q": "SMUGGLED" } });
+        let asked = gateway.request("prompts/get", params(smuggled));
+        if !trusted {
+            assert!(asked["error"]["message"].as_str().unwrap().contains("not trusted to ask"), "{asked}");
+            continue;
+        }
+        assert_eq!(asked["result"]["resultType"], "input_required", "{asked}");
+        let state = asked["result"]["requestState"].clone();
+        let made_up = json!({ "requestState": "made up", "inputResponses": { "q": "SMUGGLED" } });
+        assert_eq!(gateway.request("prompts/get", params(made_up))["error"]["code"], -32602);
+        let responses = json!({ "q": { "action": "accept", "content": { "n": "ANSWER" } } });
+        let more = json!({ "requestState": state, "inputResponses": responses });
+        let answer = gateway.request("prompts/get", params(more));
+        assert!(answer["result"]["messages"].to_string().contains("ANSWER"), "{answer}");
+        let asked = format!("{:?}", setup.got("s", "prompts/get"));
+        assert!(!asked.contains("SMUGGLED"), "{asked}");
+    }
+}

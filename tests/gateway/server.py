@@ -216,6 +216,11 @@ def answer(ident, method, params):
         return {}
     if method == "prompts/list":
         return {"prompts": [{"name": name} for name in SPEC.get("prompts", [])] + listed(method), **cached}
+    if method == "prompts/get" and "asks" in SPEC:
+        found = answers_of(params, {"method": SPEC["asks"], "params": {"message": "sure?"}})
+        if "content" in found:
+            return {"messages": [{"role": "user", "content": found["content"][0]}]}
+        return found
     if method == "prompts/get":
         content = {"type": "text", "text": json.dumps(params.get("arguments"))}
         return {"messages": [{"role": "user", "content": content}]}

@@ -230,7 +230,7 @@ actions:
     assert_eq!(code(&gateway.call("s__big", json!({ "n": 1 }))), "tool_denied", "trust holds");
     let told = gateway.close().stderr;
     assert!(told.contains("DRY RUN"), "{told}");
-    assert_eq!(told.matches("(dry run: forwarded all the same)").count(), 3, "{told}");
+    assert_eq!(told.matches("(forwarded all the same)  dry run").count(), 3, "{told}");
     // Committed and observed once, for the call that was allowed.
     assert!(told.contains("n=101") && !told.contains("n=201"), "{told}");
     agrees(&audit, &setup.path("policy.yaml"), 4);

@@ -64,7 +64,7 @@ fn human(task: &Task<'_>, server: &Server, seen: &Result<Seen, String>, judged: 
             let _ = writeln!(out, "{}: could not be looked at, see below", server.name);
         }
     }
-    let _ = writeln!(out, "  started as  {}", words.show(&server.describe()));
+    let _ = writeln!(out, "  started as  {}", words.show_name(&server.describe()));
     let _ =
         writeln!(out, "  trust       {}", server.trust.as_ref().map_or_else(|| "none declared".to_owned(), trusted));
     if let Some(Reason { code, why }) = &judged.refused {
@@ -111,7 +111,7 @@ fn human(task: &Task<'_>, server: &Server, seen: &Result<Seen, String>, judged: 
     if let Some(lines) = trust_lines(server, seen) {
         out.push_str("  to offer all its tools, add to its entry under `servers`:\n");
         for line in lines.lines() {
-            let _ = writeln!(out, "{}", words.show(line));
+            let _ = writeln!(out, "{}", words.show_name(line));
         }
     }
     out
@@ -155,14 +155,15 @@ fn trust_lines(server: &Server, seen: &Seen) -> Option<String> {
 fn json(task: &Task<'_>, server: &Server, seen: &Result<Seen, String>, judged: &Judged) -> Json {
     let words = &task.words;
     let or_null = |text: Option<&str>| text.map_or(Json::Null, |text| words.json(text));
+    let named = |text: Option<&str>| text.map_or(Json::Null, |text| words.json_name(text));
     let code =
         |reason: Option<&Reason>| reason.and_then(|reason| reason.code).map_or(Json::Null, |code| text(code.as_str()));
     let why = |reason: Option<&Reason>| or_null(reason.map(|reason| reason.why.as_str()));
     let tool = |tool: &ToolRow| {
         let reason = tool.offered.as_ref().err();
         object([
-            ("name", or_null(tool.name.as_deref())),
-            ("exposed", or_null(tool.offered.as_deref().ok())),
+            ("name", named(tool.name.as_deref())),
+            ("exposed", named(tool.offered.as_deref().ok())),
             ("offered", Json::Bool(tool.offered.is_ok())),
             ("code", code(reason)),
             ("reason", why(reason)),
@@ -172,13 +173,13 @@ fn json(task: &Task<'_>, server: &Server, seen: &Result<Seen, String>, judged: &
     };
     let prompt = |(name, exposed): &(String, Option<String>)| {
         object([
-            ("name", words.json(name)),
-            ("exposed", or_null(exposed.as_deref())),
+            ("name", words.json_name(name)),
+            ("exposed", named(exposed.as_deref())),
             ("offered", Json::Bool(exposed.is_some())),
         ])
     };
     let resource =
-        |(uri, offered): &(String, bool)| object([("uri", words.json(uri)), ("offered", Json::Bool(*offered))]);
+        |(uri, offered): &(String, bool)| object([("uri", words.json_name(uri)), ("offered", Json::Bool(*offered))]);
     let member = |name| or_null(seen.as_ref().ok().and_then(|seen| seen.info.get(name)).and_then(Json::as_str));
     let lines = seen.as_ref().ok().and_then(|seen| trust_lines(server, seen));
     object([
@@ -190,7 +191,7 @@ fn json(task: &Task<'_>, server: &Server, seen: &Result<Seen, String>, judged: &
         ("declared", Json::Bool(server.trust.is_some())),
         ("refused", code(judged.refused.as_ref())),
         ("reason", why(judged.refused.as_ref())),
-        ("trust_lines", or_null(lines.as_deref())),
+        ("trust_lines", named(lines.as_deref())),
         ("tools", Json::Array(judged.tools.iter().map(tool).collect())),
         ("prompts", Json::Array(judged.prompts.iter().map(prompt).collect())),
         ("resources", Json::Array(judged.resources.iter().map(resource).collect())),

@@ -124,7 +124,8 @@ fn withheld(seen: &Seen) -> impl Iterator<Item = String> {
 fn secrets(task: &Task<'_>, lock: &Lock) -> Result<(), ToolError> {
     let mut found = Vec::new();
     for (name, server) in &lock.servers {
-        let tools = server.tools.iter().map(|(tool, json)| (format!("the tool `{}`", task.words.show(tool)), json));
+        let tools =
+            server.tools.iter().map(|(tool, json)| (format!("the tool `{}`", task.words.show_name(tool)), json));
         let prompts = server.prompts.iter().map(|json| ("a prompt".to_owned(), json));
         let resources = server.resources.iter().map(|json| ("a resource".to_owned(), json));
         let identity = std::iter::once(("what it says of itself".to_owned(), &server.server));

@@ -18,6 +18,11 @@ impl Words<'_> {
         self.0.mask(text)
     }
 
+    /// What is a name, or the configuration's own text: whole but for a secret that is not there by chance.
+    fn name<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        if self.reveals(text) { self.mask(text) } else { Cow::Borrowed(text) }
+    }
+
     /// Whether a secret stands in it, of such a length that it is not there by chance.
     pub(super) fn reveals(&self, text: &str) -> bool {
         let Cow::Owned(blank) = self.0.blank(text) else { return false };
@@ -35,6 +40,11 @@ impl Words<'_> {
     /// The whole text on one line.
     pub(super) fn show(&self, text: &str) -> String {
         visible(&self.mask(text))
+    }
+
+    /// A name or what the configuration says, whole and on one line.
+    pub(super) fn show_name(&self, text: &str) -> String {
+        visible(&self.name(text))
     }
 
     /// The whole text, a line each of its lines, all but the first indented.
@@ -56,9 +66,9 @@ impl Words<'_> {
         out
     }
 
-    /// One line of so many characters at most, and `…` where it was longer.
+    /// A name in so many characters at most, and `…` where it was longer.
     pub(super) fn short(&self, text: &str, most: usize) -> String {
-        cut(&self.mask(text), most)
+        cut(&self.name(text), most)
     }
 
     /// For a program: exact but for secrets; the writer escapes what does not show.
@@ -66,15 +76,22 @@ impl Words<'_> {
         Json::String(self.mask(text).into_owned())
     }
 
+    /// The same for a name.
+    pub(super) fn json_name(&self, text: &str) -> Json {
+        Json::String(self.name(text).into_owned())
+    }
+
     pub(super) fn difference(&self, difference: Difference) -> Difference {
-        let mask = |text: String| self.mask(&text).into_owned();
+        let own = difference.item == Item::Start;
+        let name = |text: String| self.name(&text).into_owned();
+        let mask = |text: String| if own { name(text) } else { self.mask(&text).into_owned() };
         let item = match difference.item {
-            Item::Tool(name) => Item::Tool(mask(name)),
-            Item::Prompt(name) => Item::Prompt(mask(name)),
-            Item::Resource(uri) => Item::Resource(mask(uri)),
+            Item::Tool(tool) => Item::Tool(name(tool)),
+            Item::Prompt(prompt) => Item::Prompt(name(prompt)),
+            Item::Resource(uri) => Item::Resource(name(uri)),
             other => other,
         };
-        let field = |field: Field| Field { name: mask(field.name), old: field.old.map(mask), new: field.new.map(mask) };
+        let field = |field: Field| Field { name: name(field.name), old: field.old.map(mask), new: field.new.map(mask) };
         Difference { item, fields: difference.fields.into_iter().map(field).collect(), ..difference }
     }
 }

@@ -58,7 +58,7 @@ impl Front {
                 if !self.client.set_level(level) {
                     return Err(ErrorData::invalid_params("`level` is no severity of log messages", None));
                 }
-                core.set_level(&params).await;
+                core.set_level(level);
                 json!({})
             }
             "subscriptions/listen" if modern => return self.listen(params, context).await,

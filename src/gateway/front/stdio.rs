@@ -14,6 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::sync::Mutex;
+use tokio::task::coop::consume_budget;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
@@ -115,7 +116,7 @@ where
     fn refuse(&self, refused: Refused) -> Option<ClientJsonRpcMessage> {
         if refused.answer {
             let message = ServerJsonRpcMessage::error(refused.error, refused.id);
-            tokio::spawn(write(Arc::clone(&self.writer), serde_json::to_vec(&message)));
+            tokio::spawn(write(Arc::clone(&self.writer), wire::to_client(&message)));
         }
         None
     }
@@ -151,13 +152,14 @@ where
             }
             _ => {}
         }
-        write(Arc::clone(&self.writer), serde_json::to_vec(&message))
+        write(Arc::clone(&self.writer), wire::to_client(&message))
     }
 
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
         loop {
             if let Some(until) = self.until {
                 if self.open.is_empty() {
+                    self.stop.cancel();
                     return None;
                 }
                 // Sending an answer makes rmcp ask again, so this is only the end of the time.
@@ -168,6 +170,8 @@ where
                 self.stop.cancel();
                 return None;
             }
+            // Lines that lie ready must not keep all else waiting.
+            consume_budget().await;
             let line = tokio::select! {
                 line = self.lines.next() => line,
                 () = self.stop.cancelled() => return None,
@@ -184,12 +188,39 @@ where
                     let id = ident::find(&head).and_then(|id| wire::identifier(&id));
                     self.refuse(Refused { id, answer: true, error });
                 }
-                Ok(None) | Err(_) => self.until = Some(Instant::now() + LINGER),
+                Ok(None) | Err(_) => {
+                    self.until = Some(Instant::now() + LINGER);
+                    let rest = self.lines.rest();
+                    if let Some(message) = self.take(&rest) {
+                        return Some(message);
+                    }
+                }
             }
         }
     }
 
     async fn close(&mut self) -> std::io::Result<()> {
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_last_line_needs_no_line_feed_and_an_end_with_nothing_open_stops() {
+        for (input, whole) in [(r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#, true), ("", false)] {
+            let stop = CancellationToken::new();
+            let mut stdio = Stdio::new(input.as_bytes(), tokio::io::sink(), stop.clone());
+            let first = stdio.receive().await;
+            assert_eq!(matches!(first, Some(ClientJsonRpcMessage::Request(_))), whole, "{first:?}");
+            if whole {
+                assert!(!stop.is_cancelled());
+                stdio.open.clear();
+                assert!(stdio.receive().await.is_none());
+            }
+            assert!(stop.is_cancelled());
+        }
     }
 }

@@ -84,6 +84,8 @@ pub(crate) enum Failure {
     /// Its answer could not be read.
     Unreadable(String),
     Timeout(Duration),
+    /// Its question to the client has no answer; why, in our words or the client's.
+    Question(String),
     Cancelled,
     /// The connection ended. The request may have been carried out.
     Closed,
@@ -103,6 +105,7 @@ impl Failure {
             Self::Answer(error) => format!("it answered with the error {}: {}", error.code.0, error.message),
             Self::Unreadable(why) => why.clone(),
             Self::Timeout(after) => format!("no answer within {after:?}"),
+            Self::Question(why) => format!("its question has no answer: {why}"),
             Self::Cancelled => "cancelled".to_owned(),
             Self::Closed => "the connection was closed".to_owned(),
             Self::Expired => "the server has forgotten the session".to_owned(),

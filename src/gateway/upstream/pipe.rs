@@ -3,6 +3,7 @@
 use super::book::Book;
 use super::events::Events;
 use crate::gateway::lines::{Line, Lines, MAX_LINE};
+use crate::gateway::wire;
 use rmcp::RoleClient;
 use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
 use rmcp::transport::Transport;
@@ -40,7 +41,7 @@ where
     ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
         self.book.register(&mut message);
         let writer = Arc::clone(&self.writer);
-        let line = serde_json::to_vec(&message).map(|mut line| {
+        let line = wire::to_server(&message).map(|mut line| {
             line.push(b'\n');
             line
         });

@@ -1,6 +1,7 @@
 //! Progress notes of calls in flight, in the order they came. rmcp hands each note to a task of its
 //! own, which loses the order, so the transport hands them over here.
 
+use crate::gateway::wire;
 use rmcp::model::RequestId;
 use serde_json::Value;
 use std::collections::HashMap;
@@ -44,6 +45,10 @@ impl Routes {
 
     /// Hands over the `params` of a progress note. Notes nobody waits for are dropped.
     pub(super) fn note(&self, params: Value) {
+        // Some clients get it as one of rmcp's types.
+        if wire::reserved(&params) {
+            return;
+        }
         let Some(token) = params.get("progressToken") else { return };
         let sender = self.lock().values().find(|(own, _)| own == token).map(|(_, sender)| sender.clone());
         if let Some(sender) = sender {

@@ -86,3 +86,30 @@ fn values_keep_order_and_spelling() {
     assert_eq!((float.spelling().as_ref(), float.is_integer(), float.to_f64()), ("1E5", false, 1e5));
     assert_eq!((object.len(), object.is_empty(), object.get("a")), (2, false, None));
 }
+
+#[test]
+fn leniently_the_last_of_equal_keys_counts_and_floats_have_no_bound() {
+    let many = (0..40).map(|key| format!("\"k{key}\":0")).collect::<Vec<_>>().join(",");
+    for (text, wanted) in [
+        (r#"{"a":1,"b":[{"x":1,"x":2}],"\u0061":1E5}"#, r#"{"a":1E5,"b":[{"x":2}]}"#.to_owned()),
+        ("[1e400,-1E+400]", "[1e400,-1E+400]".to_owned()),
+        (
+            &format!("{{{many},\"k3\":7,\"k39\":8}}"),
+            format!("{{{many}}}").replace("k3\":0", "k3\":7").replace("k39\":0", "k39\":8"),
+        ),
+        // What `serde_json` would read as something else.
+        (
+            r#"{"$serde_json::private::RawValue":"[1]","$serde_json::private::Number":"1"}"#,
+            r#"{"$serde_json::private::RawValue":"[1]","$serde_json::private::Number":"1"}"#.to_owned(),
+        ),
+    ] {
+        let read = parse_lenient(text.as_bytes()).unwrap();
+        assert_eq!(serde_json::to_string(&read).unwrap(), wanted);
+        assert_eq!(serde_json::to_string(&serde_json::Value::from(read)).unwrap(), wanted);
+    }
+    let deep = "[".repeat(MAX_DEPTH + 1);
+    for text in ["", "{} x", "\"\\ud800\"", "[NaN]", deep.as_str()] {
+        assert_eq!(parse_lenient(text.as_bytes()), parse(text.as_bytes()), "{text}");
+        assert!(parse(text.as_bytes()).is_err(), "{text}");
+    }
+}

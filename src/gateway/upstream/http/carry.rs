@@ -26,7 +26,8 @@ pub(super) fn pack(text: &str, about: Option<&RequestId>) -> Result<ServerJsonRp
     // Of two equal keys the last one counts, as everywhere.
     let members: HashMap<String, &RawValue> =
         serde_json::from_str(text).map_err(|error| format!("it is no JSON object: {error}"))?;
-    let id = members.get("id").and_then(|id| serde_json::from_str(id.get()).ok()).and_then(|id| wire::identifier(&id));
+    let id =
+        members.get("id").and_then(|id| wire::lenient(id.get().as_bytes()).ok()).and_then(|id| wire::identifier(&id));
     if members.contains_key("method") {
         let params = Some(json!({ "text": text }));
         if !members.contains_key("id") {

@@ -120,7 +120,7 @@ impl Web {
         mut headers: Headers,
     ) -> Outcome<Answer> {
         self.mirror(message, &mut headers)?;
-        let body = serde_json::to_vec(message)?;
+        let body = wire::to_server(message)?;
         let request =
             self.client.post(uri).header(CONTENT_TYPE, JSON).header(ACCEPT, "application/json, text/event-stream");
         let response = self.send(request.body(body), session, headers).await?;
