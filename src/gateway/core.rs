@@ -188,7 +188,9 @@ impl Core {
         let (params, _) = Filters::new(&server.filters).value(Json::from(&note.params));
         let note = &Note { method: note.method.clone(), params: Value::from(params) };
         for client in self.clients() {
+            let before = client.lost();
             client.pass_on(server, note);
+            self.told_lost(server, &client, before);
         }
         if note.method == "notifications/message" {
             for logger in server.loggers() {
@@ -196,6 +198,16 @@ impl Core {
                     tokio::spawn(async move { logger.peer.send_notification(note).await });
                 }
             }
+        }
+    }
+
+    /// Says that notes of servers did not reach a client: at the first of them and whenever they have doubled.
+    fn told_lost(&self, server: &Server, client: &Client, before: u64) {
+        let lost = client.lost();
+        if lost.next_power_of_two() != before.next_power_of_two() || (before, lost) == (0, 1) {
+            let why = "too large, or more than it reads in time";
+            let text = format!("notifications that did not reach the client `{}`: {lost}, {why}", client.principal());
+            self.server_note(server, Level::Warning, "lost", None, &text);
         }
     }
 

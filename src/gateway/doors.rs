@@ -48,11 +48,19 @@ impl Core {
             let result = json!({});
             let whole = Json::from(&result);
             self.returned(&door, &permit, Outcome::Answer(Answer::Result(&whole)), None, false, Duration::ZERO)?;
+            client.subscribed(&uri, on);
             return Ok(result);
         }
         let params = Map::from_iter([("uri".to_owned(), Value::String(uri.clone()))]);
         let still = |table: &Table| table.reference(&uri) == Route::Server(server.name());
-        self.through(asked, method, &uri, "@read_resource", &server, json!({ "uri": uri }), params, &still).await
+        let (client, judged) = (asked.client, json!({ "uri": uri }));
+        // Ahead of the answer, since the first change may come at its heels.
+        let new = on && client.subscribed(&uri, true);
+        let result = self.through(asked, method, &uri, "@read_resource", &server, judged, params, &still).await;
+        if result.is_ok() || new {
+            client.subscribed(&uri, on && result.is_ok());
+        }
+        result
     }
 
     pub(super) async fn get_prompt(self: &Arc<Self>, asked: Asked<'_>) -> Result<Value, ErrorData> {

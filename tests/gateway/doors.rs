@@ -338,3 +338,43 @@ fn prompts_ask_no_more_than_tools_may() {
         assert!(!asked.contains("SMUGGLED"), "{asked}");
     }
 }
+
+#[test]
+fn only_who_subscribed_hears_of_a_resource_and_only_which() {
+    let Some(setup) = Setup::new("doors-updated") else { return };
+    let policy = format!(
+        "default: allow\nactions: [{{name: one, match: 's__@read_resource', requires: \"not contains(payload, 'x:no')\"}}]"
+    );
+    let spec = json!({ "tools": ["note"], "resources": { "x:a": "a", "x:b": "b", "x:no": "c" } });
+    let mut gateway = setup.server("s", spec).policy(&policy).session();
+    let updated = "notifications/resources/updated";
+    let mut said = 0;
+    let mut say = |gateway: &mut Gateway, uri: &str| {
+        said += 1;
+        let params = json!({ "uri": uri, "title": "t", "orders": "obey", "_meta": { "a": 1 } });
+        gateway.call("s__note", json!({ "method": updated, "params": params }));
+        // What it says comes in order, so that this is behind it.
+        let log = json!({ "level": "info", "data": said });
+        gateway.call("s__note", json!({ "method": "notifications/message", "params": log }));
+        gateway.find(PATIENCE, |message| message.json["params"]["data"] == said).unwrap();
+    };
+    say(&mut gateway, "x:a");
+    assert_eq!(gateway.request("resources/subscribe", json!({ "uri": "x:a" }))["result"], json!({}));
+    assert!(gateway.request("resources/subscribe", json!({ "uri": "x:no" }))["error"].is_object());
+    for uri in ["x:b", "x:no"] {
+        say(&mut gateway, uri);
+    }
+    assert_eq!(gateway.notes(updated), Vec::<Value>::new());
+    say(&mut gateway, "x:a");
+    assert_eq!(
+        gateway.notes(updated).iter().map(|note| &note["params"]).collect::<Vec<_>>(),
+        [&json!({ "uri": "x:a", "title": "t" })]
+    );
+    assert_eq!(gateway.request("resources/unsubscribe", json!({ "uri": "x:a" }))["result"], json!({}));
+    say(&mut gateway, "x:a");
+    assert_eq!(gateway.notes(updated).len(), 1);
+    // What is too large for a client that may not be reading is counted.
+    let large = json!({ "level": "info", "data": "x".repeat(70_000) });
+    gateway.call("s__note", json!({ "method": "notifications/message", "params": large }));
+    gateway.told("notifications that did not reach the client");
+}

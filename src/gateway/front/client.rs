@@ -11,12 +11,23 @@ use rmcp::model::{
 use rmcp::service::{OriginatingRequestId, Peer, PeerRequestOptions, ServiceError};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use tokio::sync::mpsc;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 
 /// Notes that wait for a client that does not read; more are lost to it.
 const WAITING: usize = 256;
+
+/// The bytes of notes that wait for a client that does not read, as JSON; more are lost to it.
+const WAITING_BYTES: usize = 4 << 20;
+
+/// The largest note of a server that is passed on, in bytes of JSON.
+const LARGEST: usize = 64 << 10;
+
+/// Resources that one client may watch, and the longest URI of one in bytes.
+const MOST_WATCHED: usize = 4096;
+const LONGEST_WATCHED: usize = 8192;
 
 /// Severities of log messages, the least first.
 const LEVELS: [&str; 8] = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
@@ -35,6 +46,10 @@ pub(crate) struct Client {
     listeners: Mutex<Vec<Listener>>,
     /// Lists that it has asked for, and so may know of.
     listed: Mutex<BTreeSet<&'static str>>,
+    /// Resources that it has subscribed to, in the era with sessions.
+    watched: Mutex<BTreeSet<String>>,
+    /// Notes that were lost to it.
+    lost: AtomicU64,
 }
 
 /// What a client of the era with sessions said at the handshake.
@@ -57,23 +72,50 @@ struct Listener {
 
 /// Where notes wait, in order, so that a client that does not read holds up nobody else.
 #[derive(Clone, Debug)]
-struct Outbox(mpsc::Sender<ServerNotification>);
+struct Outbox {
+    notes: mpsc::Sender<Waiting>,
+    room: Arc<Semaphore>,
+}
+
+/// A note and the room that it takes until it has been sent.
+type Waiting = (ServerNotification, OwnedSemaphorePermit);
+
+/// The client does not have this note.
+#[derive(Debug, PartialEq, Eq)]
+struct Lost;
 
 impl Outbox {
     fn new(peer: Peer<RoleServer>) -> Self {
-        let (sender, mut notes) = mpsc::channel(WAITING);
+        let (outbox, mut notes) = Self::queue();
         tokio::spawn(async move {
-            while let Some(note) = notes.recv().await {
+            while let Some((note, _room)) = notes.recv().await {
                 if peer.send_notification(note).await.is_err() {
                     return;
                 }
             }
         });
-        Self(sender)
+        outbox
     }
 
-    fn put(&self, note: ServerNotification) {
-        let _ = self.0.try_send(note);
+    fn queue() -> (Self, mpsc::Receiver<Waiting>) {
+        let (sender, notes) = mpsc::channel(WAITING);
+        (Self { notes: sender, room: Arc::new(Semaphore::new(WAITING_BYTES)) }, notes)
+    }
+
+    fn put(&self, note: ServerNotification) -> Result<(), Lost> {
+        let size = serde_json::to_vec(&note).map_err(|_| Lost)?.len();
+        if size > LARGEST { Err(Lost) } else { self.wait(note, size) }
+    }
+
+    /// One of the gateway's own, which may be large because the client's request was.
+    fn put_own(&self, note: ServerNotification) -> Result<(), Lost> {
+        self.wait(note, 0)
+    }
+
+    fn wait(&self, note: ServerNotification, size: usize) -> Result<(), Lost> {
+        let size = u32::try_from(size).map_err(|_| Lost)?;
+        let room = Arc::clone(&self.room).try_acquire_many_owned(size).map_err(|_| Lost)?;
+        self.notes.try_send((note, room)).map_err(|_| Lost)
     }
 }
 
@@ -93,6 +135,8 @@ impl Client {
             shaken: Mutex::default(),
             listeners: Mutex::default(),
             listed: Mutex::default(),
+            watched: Mutex::default(),
+            lost: AtomicU64::new(0),
         })
     }
 
@@ -144,7 +188,8 @@ impl Client {
     pub(super) fn listen(&self, id: RequestId, wanted: Value, first: ServerNotification, peer: Peer<RoleServer>) {
         let outbox = Outbox::new(peer);
         let mut listeners = locked(&self.listeners);
-        outbox.put(first);
+        let first = outbox.put_own(first);
+        self.count(first);
         listeners.push(Listener { id, wanted, outbox });
     }
 
@@ -172,6 +217,27 @@ impl Client {
         self.tell_listeners(&method, &Map::new(), |wanted| wanted.get(&key) == Some(&Value::Bool(true)));
     }
 
+    /// Takes note that it has subscribed to a resource, or no longer wants to hear of it; whether that is new.
+    pub(crate) fn subscribed(&self, uri: &str, on: bool) -> bool {
+        let mut watched = locked(&self.watched);
+        match on {
+            false => watched.remove(uri),
+            true if watched.len() < MOST_WATCHED && uri.len() <= LONGEST_WATCHED => watched.insert(uri.to_owned()),
+            true => false,
+        }
+    }
+
+    /// Notes that were lost to it so far: too large, or too many for how fast it reads.
+    pub(crate) fn lost(&self) -> u64 {
+        self.lost.load(Ordering::Relaxed)
+    }
+
+    fn count(&self, put: Result<(), Lost>) {
+        if put.is_err() {
+            self.lost.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
     /// Passes on a server's notification, if this client is to have it.
     pub(crate) fn pass_on(&self, server: &Server, note: &Note) {
         if note.method == "notifications/message" {
@@ -181,27 +247,39 @@ impl Client {
             }
             return;
         }
+        if note.method == "notifications/resources/updated" {
+            if server.config.trust.as_ref().is_some_and(|trust| trust.resources) {
+                self.updated(note);
+            }
+            return;
+        }
         let mut params = match &note.params {
             Value::Object(params) => params.clone(),
             _ => Map::new(),
         };
         params.shift_remove("_meta");
-        if note.method == "notifications/resources/updated" {
-            if server.config.trust.as_ref().is_none_or(|trust| !trust.resources) {
-                return;
-            }
-            let uri = params.get("uri").cloned().unwrap_or_default();
-            self.tell_listeners(&note.method, &params, |wanted| {
-                let uris = wanted.get("resourceSubscriptions").and_then(Value::as_array);
-                uris.is_some_and(|uris| uris.contains(&uri))
-            });
-        }
         self.tell(notification(&note.method, Some(Value::Object(params))));
+    }
+
+    /// Says that a resource has changed, to a client that has subscribed to it.
+    fn updated(&self, note: &Note) {
+        let Some(uri) = note.params.get("uri").and_then(Value::as_str) else { return };
+        // A server gets no further word in.
+        let text = |key: &str| note.params.get(key).filter(|value| value.is_string()).cloned();
+        let params: Map<String, Value> =
+            ["uri", "title"].iter().filter_map(|key| Some(((*key).to_owned(), text(key)?))).collect();
+        self.tell_listeners(&note.method, &params, |wanted| {
+            let uris = wanted.get("resourceSubscriptions").and_then(Value::as_array);
+            uris.is_some_and(|uris| uris.iter().any(|wanted| wanted.as_str() == Some(uri)))
+        });
+        if locked(&self.watched).contains(uri) {
+            self.tell(notification(&note.method, Some(Value::Object(params))));
+        }
     }
 
     fn tell(&self, note: ServerNotification) {
         if let Some(outbox) = &locked(&self.shaken).outbox {
-            outbox.put(note);
+            self.count(outbox.put(note));
         }
     }
 
@@ -211,7 +289,7 @@ impl Client {
             let mut meta = NotificationMetaObject::new();
             meta.set_subscription_id(listener.id.clone());
             note.extensions.insert(meta);
-            listener.outbox.put(ServerNotification::CustomNotification(note));
+            self.count(listener.outbox.put(ServerNotification::CustomNotification(note)));
         }
     }
 
@@ -297,4 +375,28 @@ pub(super) fn capabilities() -> Value {
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn note(bytes: usize) -> ServerNotification {
+        notification("notifications/message", Some(json!({ "data": "x".repeat(bytes) })))
+    }
+
+    #[test]
+    fn what_waits_is_bounded_in_number_and_bytes() {
+        let (outbox, mut waiting) = Outbox::queue();
+        assert_eq!(outbox.put(note(LARGEST)), Err(Lost), "too large by itself");
+        let large = || outbox.put(note(LARGEST - 100));
+        let fit = (0..WAITING).take_while(|_| large().is_ok()).count();
+        assert_eq!(fit, WAITING_BYTES / LARGEST, "their bytes are bounded");
+        assert_eq!(outbox.put_own(note(LARGEST)), Ok(()));
+        drop(waiting.try_recv().unwrap());
+        assert_eq!(large(), Ok(()), "what has been sent takes no room");
+        while waiting.try_recv().is_ok() {}
+        let fit = (0..=WAITING).take_while(|_| outbox.put(note(0)).is_ok()).count();
+        assert_eq!(fit, WAITING, "their number is bounded");
+    }
 }
