@@ -106,6 +106,12 @@ pub(super) struct Decoder<'a> {
 
 impl Decoder<'_> {
     fn config(&mut self, root: &Node, folder: &Path) -> Option<Config> {
+        if let Some(key) = policy_key(root) {
+            let message = "this looks like a policy, and a configuration of servers belongs here";
+            let help = "were `--config` and `--policy` swapped? `--config` takes the file with `servers:`";
+            self.report(Diagnostic::new(Code::PX1001, key, message).help(help));
+            return None;
+        }
         let help = "a configuration is a mapping with `servers:` and more";
         let before = self.reader.diagnostics.len();
         let fields = self.reader.fields(root, "a configuration", TOP, help)?;
@@ -378,6 +384,16 @@ impl Decoder<'_> {
             Value::Mapping(entries) => entries.iter().for_each(|entry| self.conceal_all(&entry.value)),
         }
     }
+}
+
+/// Where a file that has no servers has what only a policy has.
+fn policy_key(root: &Node) -> Option<Span> {
+    let entries = root.as_mapping()?;
+    if entries.iter().any(|entry| matches!(entry.key_text(), "servers" | "mcpServers")) {
+        return None;
+    }
+    let of_policy = |key: &str| matches!(key, "default" | "patterns" | "invariants" | "actions");
+    entries.iter().find(|entry| of_policy(entry.key_text())).map(|entry| entry.key.span)
 }
 
 /// Notes the name of a variable, each once.
