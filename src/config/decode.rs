@@ -1,5 +1,6 @@
 //! The file as a whole: its top keys, and the readers that all parts share.
 
+use super::broken;
 use super::duration::parse_duration;
 use super::environment::{Environment, INHERITED};
 use super::expand::{FaultKind, MAX_EXPANDED_BYTES, expand_within, literal_ranges};
@@ -34,15 +35,20 @@ pub struct Reading {
     /// Every secret that was found, also where the file has errors.
     pub masker: Masker,
     /// The file's text for messages: each place where it was, tokens, header values and values of `env`
-    /// blanked unless they are `${VAR}`.
+    /// blanked unless they are `${VAR}`; where the file is no sound YAML, all values.
     pub shown: String,
 }
 
 /// Reads a configuration. `folder` is the file's own, which `lock` is relative to.
 #[must_use]
 pub fn read(text: &str, file: FileId, folder: &Path, environment: &Environment) -> Reading {
-    let Document { root, diagnostics, .. } = yaml::read(text, file);
+    let Document { root, mut diagnostics, .. } = yaml::read(text, file);
     let broken = diagnostics.iter().any(Diagnostic::is_error);
+    let concealed = broken.then(|| {
+        let (shown, masker) = broken::conceal(text);
+        broken::mask(&mut diagnostics, &masker);
+        shown
+    });
     let mut decoder = Decoder {
         reader: Reader { diagnostics },
         text,
@@ -69,7 +75,7 @@ pub fn read(text: &str, file: FileId, folder: &Path, environment: &Environment) 
     Reading {
         config: config.filter(|_| sound).map(|config| Config { masker: masker.clone(), ..config }),
         diagnostics,
-        shown: masker.blank(&blank(text, blanks)).into_owned(),
+        shown: concealed.unwrap_or_else(|| masker.blank(&blank(text, blanks)).into_owned()),
         masker,
     }
 }
