@@ -221,7 +221,13 @@ actions:
 ";
     let trust = json!({ "trust": { "tools": ["say", "echo"] } });
     let audit = setup.path("audit.jsonl");
-    let setup = setup.server_with("s", json!({}), trust).policy(policy).args(&["--dry-run", "--audit", &audit]);
+    let setup = setup.server_with("s", json!({}), trust).policy(policy).args(&[
+        "--dry-run",
+        "--audit",
+        &audit,
+        "--log-arguments",
+        "full",
+    ]);
     let mut gateway = setup.session();
     for round in 0..3 {
         assert_eq!(text(&gateway.call("s__say", json!({ "say": "x" }))), "x", "{round}");

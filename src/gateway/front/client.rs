@@ -189,7 +189,7 @@ impl Client {
         let outbox = Outbox::new(peer);
         let mut listeners = locked(&self.listeners);
         let first = outbox.put_own(first);
-        self.count(first);
+        self.count(&first);
         listeners.push(Listener { id, wanted, outbox });
     }
 
@@ -232,7 +232,7 @@ impl Client {
         self.lost.load(Ordering::Relaxed)
     }
 
-    fn count(&self, put: Result<(), Lost>) {
+    fn count(&self, put: &Result<(), Lost>) {
         if put.is_err() {
             self.lost.fetch_add(1, Ordering::Relaxed);
         }
@@ -279,7 +279,7 @@ impl Client {
 
     fn tell(&self, note: ServerNotification) {
         if let Some(outbox) = &locked(&self.shaken).outbox {
-            self.count(outbox.put(note));
+            self.count(&outbox.put(note));
         }
     }
 
@@ -289,7 +289,7 @@ impl Client {
             let mut meta = NotificationMetaObject::new();
             meta.set_subscription_id(listener.id.clone());
             note.extensions.insert(meta);
-            self.count(listener.outbox.put(ServerNotification::CustomNotification(note)));
+            self.count(&listener.outbox.put(ServerNotification::CustomNotification(note)));
         }
     }
 
