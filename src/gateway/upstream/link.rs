@@ -169,6 +169,10 @@ impl Link {
                         child.end(true).await;
                         let why = shared.why().unwrap_or_else(|| describe(&error));
                         return Err(match ended {
+                            // That the connection is closed follows from the end.
+                            Ok(how) if matches!(error, ClientInitializeError::ConnectionClosed(_)) => {
+                                ConnectError::Died(how, words)
+                            }
                             Ok(how) => ConnectError::Died(how, format!("{words}; {why}")),
                             Err(_) => ConnectError::Handshake(format!("{why}{words}")),
                         });
