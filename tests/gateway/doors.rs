@@ -342,11 +342,9 @@ fn prompts_ask_no_more_than_tools_may() {
 #[test]
 fn only_who_subscribed_hears_of_a_resource_and_only_which() {
     let Some(setup) = Setup::new("doors-updated") else { return };
-    let policy = format!(
-        "default: allow\nactions: [{{name: one, match: 's__@read_resource', requires: \"not contains(payload, 'x:no')\"}}]"
-    );
+    let policy = "default: allow\nactions: [{name: one, match: 's__@read_resource', requires: \"not contains(payload, 'x:no')\"}]";
     let spec = json!({ "tools": ["note"], "resources": { "x:a": "a", "x:b": "b", "x:no": "c" } });
-    let mut gateway = setup.server("s", spec).policy(&policy).session();
+    let mut gateway = setup.server("s", spec).policy(policy).session();
     let updated = "notifications/resources/updated";
     let mut said = 0;
     let mut say = |gateway: &mut Gateway, uri: &str| {
