@@ -32,6 +32,8 @@ enum Outcome {
     Clean,
     /// An error-level finding: rejected, test failed, difference.
     Findings,
+    /// Nothing wrong was found, and something could not be decided.
+    Undecided,
     /// A bug of ours.
     Internal,
 }
@@ -82,7 +84,7 @@ fn version() -> &'static str {
 }
 
 /// Runs the command line of this process and gives its exit code: 0 clean, 1 findings, 2 could not run,
-/// 101 a bug of ours.
+/// 3 something stayed undecided, 101 a bug of ours.
 #[must_use]
 pub fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
@@ -102,6 +104,7 @@ pub fn main() -> ExitCode {
     match outcome {
         Ok(Outcome::Clean) => ExitCode::SUCCESS,
         Ok(Outcome::Findings) => ExitCode::from(1),
+        Ok(Outcome::Undecided) => ExitCode::from(3),
         Ok(Outcome::Internal) => ExitCode::from(101),
         Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,
         Err(error) => {

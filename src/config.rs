@@ -3,6 +3,7 @@
 //! Knows nothing of policies, processes, connections or the command line.
 
 mod advice;
+mod broken;
 mod credentials;
 mod decode;
 mod duration;

@@ -39,6 +39,7 @@ fn the_shipped_policies_have_no_warning_and_cover_their_servers() {
         ("filesystem", vec!["fs=filesystem/fs.tools.json"]),
         ("github", vec!["github=github/github.tools.json"]),
         ("etherscan", vec![]),
+        ("demo", vec![]),
         ("mixed", vec!["fs=mixed/fs.tools.json", "github=mixed/github.tools.json"]),
     ] {
         let path = format!("{policy}/policy.yaml");
@@ -83,6 +84,7 @@ fn two_policies_compared() {
 fn failures_of_the_tool_itself() {
     assert_cmd_snapshot!("missing", praxiom(&["check", "nowhere.yaml"]));
     assert_cmd_snapshot!("not_utf8", praxiom(&["check", "check/latin1.yaml"]));
+    assert_cmd_snapshot!("swapped", praxiom(&["check", "check/servers.yaml"]));
     assert_cmd_snapshot!("unknown_code", praxiom(&["explain", "PX2033"]));
 }
 

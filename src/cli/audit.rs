@@ -26,7 +26,8 @@ enum Command {
 ///
 /// Each record names the SHA-256 of the line before it, so that a line that was changed, removed, inserted or
 /// moved is found. It finds damage, not a full rewrite: whoever can write the file can compute a new chain, or
-/// take away its last records. Keep the last digest somewhere else to find that out as well. Exit code: 0 clean,
+/// take away its last records. Keep the last digest somewhere else to find that out as well. `serve` looks only at
+/// the end of a log that it continues, so that damage further up is found here alone. Exit code: 0 clean,
 /// 1 damaged, 2 the file cannot be read.
 #[derive(Debug, clap::Args)]
 struct Verify {

@@ -1,5 +1,6 @@
 //! The file as a whole: its top keys, and the readers that all parts share.
 
+use super::broken;
 use super::duration::parse_duration;
 use super::environment::{Environment, INHERITED};
 use super::expand::{FaultKind, MAX_EXPANDED_BYTES, expand_within, literal_ranges};
@@ -34,15 +35,20 @@ pub struct Reading {
     /// Every secret that was found, also where the file has errors.
     pub masker: Masker,
     /// The file's text for messages: each place where it was, tokens, header values and values of `env`
-    /// blanked unless they are `${VAR}`.
+    /// blanked unless they are `${VAR}`; where the file is no sound YAML, all values.
     pub shown: String,
 }
 
 /// Reads a configuration. `folder` is the file's own, which `lock` is relative to.
 #[must_use]
 pub fn read(text: &str, file: FileId, folder: &Path, environment: &Environment) -> Reading {
-    let Document { root, diagnostics, .. } = yaml::read(text, file);
+    let Document { root, mut diagnostics, .. } = yaml::read(text, file);
     let broken = diagnostics.iter().any(Diagnostic::is_error);
+    let concealed = broken.then(|| {
+        let (shown, masker) = broken::conceal(text);
+        broken::mask(&mut diagnostics, &masker);
+        shown
+    });
     let mut decoder = Decoder {
         reader: Reader { diagnostics },
         text,
@@ -69,7 +75,7 @@ pub fn read(text: &str, file: FileId, folder: &Path, environment: &Environment) 
     Reading {
         config: config.filter(|_| sound).map(|config| Config { masker: masker.clone(), ..config }),
         diagnostics,
-        shown: masker.blank(&blank(text, blanks)).into_owned(),
+        shown: concealed.unwrap_or_else(|| masker.blank(&blank(text, blanks)).into_owned()),
         masker,
     }
 }
@@ -106,6 +112,12 @@ pub(super) struct Decoder<'a> {
 
 impl Decoder<'_> {
     fn config(&mut self, root: &Node, folder: &Path) -> Option<Config> {
+        if let Some(key) = policy_key(root) {
+            let message = "this looks like a policy, and a configuration of servers belongs here";
+            let help = "were `--config` and `--policy` swapped? `--config` takes the file with `servers:`";
+            self.report(Diagnostic::new(Code::PX1001, key, message).help(help));
+            return None;
+        }
         let help = "a configuration is a mapping with `servers:` and more";
         let before = self.reader.diagnostics.len();
         let fields = self.reader.fields(root, "a configuration", TOP, help)?;
@@ -378,6 +390,16 @@ impl Decoder<'_> {
             Value::Mapping(entries) => entries.iter().for_each(|entry| self.conceal_all(&entry.value)),
         }
     }
+}
+
+/// Where a file that has no servers has what only a policy has.
+fn policy_key(root: &Node) -> Option<Span> {
+    let entries = root.as_mapping()?;
+    if entries.iter().any(|entry| matches!(entry.key_text(), "servers" | "mcpServers")) {
+        return None;
+    }
+    let of_policy = |key: &str| matches!(key, "default" | "patterns" | "invariants" | "actions");
+    entries.iter().find(|entry| of_policy(entry.key_text())).map(|entry| entry.key.span)
 }
 
 /// Notes the name of a variable, each once.

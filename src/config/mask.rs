@@ -70,19 +70,29 @@ fn names_secret(name: &str) -> bool {
     is_secret_key(name) || name.split(['_', '-', '.']).any(|word| WORDS.iter().any(|w| word.eq_ignore_ascii_case(w)))
 }
 
-/// Lower-case words and numbers with single signs between them; in a path also capitalised words and
-/// words that end in a short number.
+/// Numbers alone, or lower-case words and short numbers with single signs between them that do not begin as
+/// tokens do; in a path also capitalised words and words that end in a short number.
 fn is_plain(value: &str) -> bool {
+    const SIGNS: [char; 7] = ['/', '.', '_', '-', ':', ',', '='];
+    const TOKENS: [&str; 14] =
+        ["sk", "pk", "rk", "tok", "key", "pat", "ghp", "gho", "ghs", "glpat", "hf", "npm", "whsec", "xoxb"];
     let path = ["/", "./", "../", "~/"].iter().any(|start| value.starts_with(start));
     let value = if path { value.trim_start_matches(['/', '.', '~']) } else { value };
-    value.split(['/', '.', '_', '-', ':', ',', '=']).all(|piece| {
-        let number = !piece.is_empty() && piece.bytes().all(|byte| byte.is_ascii_digit());
+    let is_number = |piece: &str| !piece.is_empty() && piece.bytes().all(|byte| byte.is_ascii_digit());
+    if value.split(SIGNS).all(is_number) {
+        return true;
+    }
+    let first = value.split(SIGNS).next().unwrap_or_default();
+    if !path && (is_secret_key(value) || TOKENS.contains(&first)) {
+        return false;
+    }
+    value.split(SIGNS).all(|piece| {
         let letters = piece.trim_end_matches(|c: char| c.is_ascii_digit());
         let capital = letters.starts_with(|c: char| c.is_ascii_uppercase());
         let lower = letters.get(usize::from(path && capital)..).unwrap_or_default();
         let word = letters.len() <= WORD && lower.bytes().all(|byte| byte.is_ascii_lowercase());
         let digits = piece.len() - letters.len();
-        number || word && digits <= if path { 3 } else { 0 }
+        word && digits <= if path || letters.is_empty() { 5 } else { 0 }
     })
 }
 
@@ -225,6 +235,10 @@ mod tests {
     fn what_may_be_a_secret_is_told_from_settings() {
         for (name, value) in [
             ("X", "sk_live_literal1"),
+            ("X", "sk_live_abcdef"),
+            ("X", "sk-1234567"),
+            ("X", "acct-1234567890"),
+            ("X", "my-secret"),
             ("X", "hunter2hunter2"),
             ("X", "postgres://me:pw@db/x"),
             ("X", "correct horse battery"),

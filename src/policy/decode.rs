@@ -30,8 +30,23 @@ pub fn decode(text: &str, file: FileId) -> (Option<PolicyFile>, Vec<Diagnostic>)
         }
         return (None, decoder.reader.diagnostics);
     };
+    if let Some(key) = servers_key(&root) {
+        let message = "this looks like a configuration of servers, and a policy belongs here";
+        let help = "were `--config` and `--policy` swapped? A policy is the file with `actions:`";
+        decoder.reader.report(Diagnostic::new(Code::PX1001, key, message).help(help));
+        return (None, decoder.reader.diagnostics);
+    }
     let policy = decoder.policy(&root).map(|policy| PolicyFile { comments, ..policy });
     (policy, decoder.reader.diagnostics)
+}
+
+/// Where a file that has no actions has what only a configuration has.
+fn servers_key(root: &Node) -> Option<Span> {
+    let entries = root.as_mapping()?;
+    if entries.iter().any(|entry| entry.key_text() == "actions") {
+        return None;
+    }
+    entries.iter().find(|entry| matches!(entry.key_text(), "servers" | "mcpServers")).map(|entry| entry.key.span)
 }
 
 struct Decoder {

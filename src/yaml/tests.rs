@@ -140,6 +140,8 @@ fn problems_and_their_places() {
         ("a: {b: 1, b: 2, c: 3 d: 4}\n", &[(Code::PX0002, "b"), (Code::PX0001, ":")]),
         ("a: x\n  # c\n\"b\": \u{feff}1\n", &[(Code::PX0001, "\u{feff}")]),
         ("%FOO\na: 1\n", &[(Code::PX0001, "a")]),
+        ("a: [-x, ${B}/c, d]\n", &[(Code::PX0001, "${")]),
+        ("a: {b: x${B}}\n", &[(Code::PX0001, "${")]),
     ];
     for (text, expected) in cases {
         let expected: Vec<_> = expected.iter().map(|(code, place)| (*code, (*place).to_owned())).collect();

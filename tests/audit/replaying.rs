@@ -116,7 +116,7 @@ proptest! {
         let (policy, log) = files("redacted-replay", POLICY);
         let decided = run(&steps, &log, options(LogArguments::None));
         let (code, document) = summary(&policy, &log);
-        prop_assert_eq!(code, 0, "{}", document);
+        prop_assert_eq!(code, if decided > 0 { 3 } else { 0 }, "{}", document);
         prop_assert_eq!([&document["summary"]["agreed"], &document["summary"]["unknown"]["redacted"]], [0, decided]);
     }
 }
@@ -154,6 +154,22 @@ fn a_verdict_that_was_changed_differs_and_so_does_an_answer() {
     let (code, text) = changed(r#""changed":true"#, r#""changed":"yes""#, 3);
     assert_eq!(code, 1);
     assert!(text.contains("line 3: the record cannot be read: `changed` is missing or no boolean"), "{text}");
+}
+
+#[test]
+fn what_stays_unknown_is_no_agreement_and_no_difference() {
+    let (policy, log) = files("unknown", POLICY);
+    let mut gateway = Gateway::new(POLICY, Some(&log), options(LogArguments::Redacted));
+    gateway.call("me", "fs__read", r#"{"token": "x"}"#);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_praxiom"));
+    let output = command.args(["replay", "--policy"]).arg(&policy).arg(&log).output().unwrap();
+    assert_eq!(output.status.code(), Some(3));
+    assert_eq!(
+        String::from_utf8(output.stdout).unwrap().lines().next(),
+        Some("1 decisions: 0 agreed, 0 differed, 1 unknown: redacted")
+    );
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(told.contains("`serve --log-arguments full`"), "{told}");
 }
 
 #[test]

@@ -6,6 +6,7 @@ use crate::cli::error::ToolError;
 use crate::cli::files::{shown, unreadable};
 use crate::cli::output::Printer;
 use crate::eval::Policy;
+use crate::replay::audited::{AnswerCounts, UnknownCounts};
 use crate::replay::{Audited, AuditedRow, Summary};
 use crate::text::visible;
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
@@ -80,8 +81,14 @@ struct End {
 impl End {
     fn outcome(&self) -> Outcome {
         let summary = &self.summary;
-        let clean = summary.differed == 0 && summary.answers.differed == 0;
-        if clean && self.chain_problems == 0 && self.unreadable_count == 0 { Outcome::Clean } else { Outcome::Findings }
+        if summary.differed > 0 || summary.answers.differed > 0 || self.chain_problems > 0 || self.unreadable_count > 0
+        {
+            Outcome::Findings
+        } else if summary.unknown != UnknownCounts::default() || summary.answers.unknown > 0 {
+            Outcome::Undecided
+        } else {
+            Outcome::Clean
+        }
     }
 }
 
@@ -248,8 +255,11 @@ fn show_end(end: &End, path: &str, policy: &Policy, printer: &mut Printer) -> Re
         }
     }
     printer.line(&told)?;
+    if unknown.redacted > 0 {
+        printer.remark("a log that is written with `serve --log-arguments full` can be decided again as a whole")?;
+    }
     let answers = summary.answers;
-    if answers != crate::replay::audited::AnswerCounts::default() {
+    if answers != AnswerCounts::default() {
         let told = format!("{} agreed, {} differed, {} unknown", answers.agreed, answers.differed, answers.unknown);
         printer.line(&format!("answers that rules look at: {told}"))?;
     }

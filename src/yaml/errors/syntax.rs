@@ -19,6 +19,9 @@ pub(in crate::yaml) fn explain(error: &ScanError, text: &str, file: FileId, brac
     if let Some(diagnostic) = place.special(error.kind()) {
         return diagnostic;
     }
+    if let Some(diagnostic) = bracket.and_then(|bracket| place.variable(bracket)) {
+        return diagnostic;
+    }
     if let Some(bracket) = bracket.filter(|bracket| place.left_open(error.kind(), *bracket)) {
         let opening = text.get(bracket.range()).unwrap_or("[");
         return Diagnostic::new(
@@ -113,6 +116,35 @@ impl Place<'_> {
             from += piece.len();
         }
         self.rest().find('\t').map_or(self.character(), |tab| self.at + tab..self.at + tab + 1)
+    }
+
+    /// A `${…}` without quotes inside brackets, where its `{` begins a mapping.
+    fn variable(&self, bracket: Span) -> Option<Diagnostic> {
+        let before = self.before();
+        if !(before.ends_with('$') && self.rest().starts_with('{')) {
+            return None;
+        }
+        let start = before.rfind(['[', '{', ',']).map_or(0, |at| at + 1);
+        let start = before.rfind(": ").map_or(start, |at| start.max(at + 2));
+        let start = self.line_start() + start;
+        let mut depth = 0_usize;
+        let end = self.rest().find(|c| match c {
+            '{' => {
+                depth += 1;
+                false
+            }
+            '}' if depth > 0 => {
+                depth -= 1;
+                false
+            }
+            _ => matches!(c, ',' | ']' | '}' | '\n' | '\r'),
+        });
+        let end = end.map_or(self.text.len(), |end| self.at + end);
+        let value = self.text.get(start..end).unwrap_or("").trim();
+        let message = "a `${` without quotes cannot stand inside brackets: its `{` begins a mapping";
+        let place = self.span(self.at - 1..self.at + 1);
+        let help = format!("quote the whole value{}", quoted(value));
+        Some(Diagnostic::new(Code::PX0001, place, message).also(bracket, "inside this bracket").help(help))
     }
 
     fn special(&self, kind: &ErrorKind) -> Option<Diagnostic> {
