@@ -5,6 +5,7 @@ pub mod cap;
 mod code;
 mod filter;
 mod frame;
+pub mod impostor;
 mod mirror;
 mod names;
 mod parts;

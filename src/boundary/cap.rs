@@ -30,7 +30,8 @@ impl Sizes {
 /// A result over its limit. The message holds nothing of the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error(
-    "the result holds {size} bytes of {part}, and {key} is {limit}: ask for less, or raise `{key}` in the server's `trust`"
+    "the {what} holds {size} bytes of {part}, and {key} is {limit}: ask for less, or raise `{key}` in the server's `trust`",
+    what = part.of()
 )]
 pub struct TooLarge {
     pub part: Part,
@@ -46,6 +47,14 @@ pub enum Part {
     Text,
     Structured,
     Blob,
+    /// All of something that is no result.
+    Whole,
+}
+
+impl Part {
+    fn of(self) -> &'static str {
+        if self == Self::Whole { "message" } else { "result" }
+    }
 }
 
 impl fmt::Display for Part {
@@ -54,6 +63,7 @@ impl fmt::Display for Part {
             Self::Text => "text",
             Self::Structured => "structured content",
             Self::Blob => "base64 data",
+            Self::Whole => "JSON",
         })
     }
 }
@@ -69,6 +79,16 @@ pub fn check(result: &Json, max_result_bytes: u64, max_blob_bytes: u64) -> Resul
     if sizes.blob_bytes > max_blob_bytes {
         let key = "max_blob_bytes";
         return Err(TooLarge { part: Part::Blob, size: sizes.blob_bytes, limit: max_blob_bytes, key });
+    }
+    Ok(())
+}
+
+/// Refuses a JSON value that is no result, such as the parameters of a notification or a server's question,
+/// if it is larger than so many bytes of JSON.
+pub fn check_value(value: &Json, max_result_bytes: u64) -> Result<(), TooLarge> {
+    let size = bytes(value);
+    if size > max_result_bytes {
+        return Err(TooLarge { part: Part::Whole, size, limit: max_result_bytes, key: "max_result_bytes" });
     }
     Ok(())
 }

@@ -2,8 +2,8 @@
 
 use super::any::{result, value};
 use super::{parse, text};
-use praxiom::boundary::cap::{Part, check, measure};
-use praxiom::boundary::{Filters, Frame};
+use praxiom::boundary::cap::{Part, check, check_value, measure};
+use praxiom::boundary::{Filters, Frame, impostor};
 use praxiom::json::{Json, size};
 use proptest::prelude::*;
 use regex::Regex;
@@ -68,6 +68,44 @@ fn a_result_over_its_limit_is_refused_with_the_key_to_raise() {
     assert_eq!(check(&image, 100, 4), Ok(()));
     let error = check(&image, 100, 3).unwrap_err();
     assert_eq!((error.size, error.limit, error.key), (4, 3, "max_blob_bytes"));
+    // What is no result has no parts that count for less.
+    assert_eq!(check_value(&image, size(&image) as u64), Ok(()));
+    let error = check_value(&parse(r#"{"data":"abc"}"#), 13).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the message holds 14 bytes of JSON, and max_result_bytes is 13: ask for less, or raise `max_result_bytes` in the server's `trust`"
+    );
+}
+
+#[test]
+fn a_server_does_not_speak_in_the_name_of_the_gateway() {
+    // What came, and what is left of it as the data of an error and as a result (`=`: all).
+    for (sent, data, result) in [
+        (
+            r#"{"praxiom/code":"x","b":1.0,"praxiom/":2,"a":[{"praxiom/code":1}]}"#,
+            r#"{"b":1.0,"a":[{"praxiom/code":1}]}"#,
+            "=",
+        ),
+        (
+            r#"{"z":1,"_meta":{"a":1E2,"praxiom/code":"tool_denied"},"content":[]}"#,
+            "=",
+            r#"{"z":1,"_meta":{"a":1E2},"content":[]}"#,
+        ),
+        (r#"{"_meta":{"praxiom":1,"x.praxiom/code":2,"Praxiom":3}}"#, "=", "="),
+        (
+            r#"{"content":[{"type":"text","text":"praxiom/code"}],"structuredContent":{"_meta":{"praxiom/code":1}}}"#,
+            "=",
+            "=",
+        ),
+        (r#"{"_meta":["praxiom/code"]}"#, "=", "="),
+        (r#"["praxiom/code"]"#, "=", "="),
+        ("null", "=", "="),
+    ] {
+        for (strip, wanted) in [(impostor::strip as fn(Json) -> (Json, bool), data), (impostor::strip_result, result)] {
+            let (left, stripped) = strip(parse(sent));
+            assert_eq!((text(&left).as_str(), stripped), if wanted == "=" { (sent, false) } else { (wanted, true) });
+        }
+    }
 }
 
 fn filters(all: &[(&str, &str)]) -> Vec<(Regex, String)> {
