@@ -7,7 +7,7 @@ use super::servers::Server;
 use super::states::State;
 use crate::audit::{self, Event, Outcome};
 use crate::boundary::Refusal;
-use crate::boundary::{Filters, Frame, cap};
+use crate::boundary::{Filters, Frame, cap, impostor};
 use crate::eval::{Answer, Call, Failure, Verdict};
 use crate::json::Json;
 use rmcp::model::{ErrorCode, ErrorData};
@@ -17,6 +17,9 @@ use std::time::{Duration, Instant};
 
 /// "Visit this URL first", as a server's error.
 const URL_ELICITATION: ErrorCode = ErrorCode(-32042);
+
+/// What members of our own begin with: a server that sends some poses as the gateway.
+const OURS: &str = "praxiom/";
 
 /// One request that the policy covers.
 #[derive(Clone, Copy, Debug)]
@@ -225,7 +228,8 @@ impl Core {
                 let (text, counts) = Filters::new(&door.server.filters).text(error.message.into_owned());
                 filtered = counts.iter().any(|count| *count > 0);
                 if let Some(data) = error.data.take() {
-                    error.data = Some(Value::from(&Filters::new(&door.server.filters).value(Json::from(&data)).0));
+                    let (data, _) = impostor::strip(Json::from(&data));
+                    error.data = Some(Value::from(&Filters::new(&door.server.filters).value(data).0));
                 }
                 let framed = match tool.filter(|_| trust.frame) {
                     Some(tool) => Frame { server: door.server.name(), tool }.text(&text),
@@ -250,12 +254,17 @@ pub(super) fn outgoing(server: &Server, result: &Json) -> Outgoing {
         let text = format!("the answer of the server `{}` is refused: {large}", server.name());
         return withheld(Refusal::ResultTooLarge, &text);
     }
-    if server.filters.is_empty() {
+    let poses = result
+        .get("_meta")
+        .and_then(Json::as_object)
+        .is_some_and(|meta| meta.iter().any(|(name, _)| name.starts_with(OURS)));
+    if server.filters.is_empty() && !poses {
         return Outgoing::default();
     }
-    let (json, counts) = Filters::new(&server.filters).result(result.clone());
+    let (json, stripped) = impostor::strip_result(result.clone());
+    let (json, counts) = Filters::new(&server.filters).result(json);
     let filtered = counts.iter().any(|count| *count > 0);
-    Outgoing { value: filtered.then(|| Value::from(json)), code: None, filtered }
+    Outgoing { value: (filtered || stripped).then(|| Value::from(json)), code: None, filtered }
 }
 
 fn withheld(code: Refusal, text: &str) -> Outgoing {
