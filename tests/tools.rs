@@ -353,7 +353,7 @@ fn a_tool_that_the_lock_has_not_or_otherwise_is_refused() {
     listed(&folder, &usual(), true);
     offer(&folder, &json!({"tools": [tool("read", "Reads."), tool("write", "Writes.")]}));
     let none = serve_refused(&folder);
-    assert!(none.contains("praxiom.lock.json") && none.contains("there is no such file"), "{none}");
+    assert!(none.contains("praxiom.lock.json") && none.contains("there is no such lock"), "{none}");
     run(&folder, &["tools", "lock", "--config", CONFIG]);
     offer(&folder, &json!({"tools": [tool("read", "Reads."), tool("write", "Writes all."), tool("new", "New.")]}));
     let served = serve(&folder, &[]);
