@@ -25,5 +25,7 @@ mod ends;
 mod lists;
 #[path = "gateway/odd.rs"]
 mod odd;
+#[path = "gateway/sick.rs"]
+mod sick;
 #[path = "gateway/user.rs"]
 mod user;

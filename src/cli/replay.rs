@@ -22,7 +22,7 @@ const MAX_BYTES: usize = 256 * 1024 * 1024;
 /// Decide recorded calls by a policy, in order.
 ///
 /// An audit log that `serve --audit` wrote is decided again, each decision on the state that it was made on,
-/// and compared with what is on record. A decision whose arguments are not on record in full stays unknown:
+/// and compared with what is on record. What a call or an answer held and is not on record stays unknown:
 /// `serve --log-arguments full` writes a log that can be decided again as a whole. Exit code: 0 clean, for an
 /// audit log all agrees; 1 something differs, the log is damaged or the policy is rejected; 2 a file cannot be
 /// read; 3 nothing differs, but something of an audit log stayed unknown.

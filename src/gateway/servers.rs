@@ -272,7 +272,7 @@ pub(super) async fn supervise(core: Arc<Core>, server: Arc<Server>) {
     let mut told = String::new();
     loop {
         let host: Arc<dyn Host> = Arc::new(super::reverse::Reverse::new(&core, &server));
-        let opening = Link::open(&server.config, host);
+        let opening = Link::open(&server.config, &core.config.masker, host);
         let opened = tokio::select! {
             opened = opening => opened,
             () = core.stop.cancelled() => return,

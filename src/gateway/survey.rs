@@ -9,7 +9,7 @@ use super::admit::jsons;
 use super::upstream::{Link, Listing, Nobody, Opened, list};
 use crate::boundary::{self, Triage};
 use crate::catalogue::LockedServer;
-use crate::config::{Config, Server};
+use crate::config::{Config, Masker, Server};
 use crate::json::{Json, Object};
 use futures::future::join_all;
 use std::sync::Arc;
@@ -40,14 +40,16 @@ pub(crate) struct Seen {
 /// not be seen, without secrets, but as it said it. A server has `limits.start` for its handshake and
 /// again for its lists; once `stop` is cancelled, no more than it takes to end it.
 pub(crate) async fn survey(config: &Config, stop: &CancellationToken) -> Vec<Result<Seen, String>> {
-    let look = |server| async move { look(server, stop).await.map_err(|why| config.masker.mask(&why).into_owned()) };
+    let look = |server| async move {
+        look(server, &config.masker, stop).await.map_err(|why| config.masker.mask(&why).into_owned())
+    };
     join_all(config.servers.iter().map(look)).await
 }
 
-async fn look(server: &Server, stop: &CancellationToken) -> Result<Seen, String> {
+async fn look(server: &Server, masker: &Masker, stop: &CancellationToken) -> Result<Seen, String> {
     let interrupted = || "the look at it was interrupted".to_owned();
     let opened = tokio::select! {
-        opened = Link::open(server, Arc::new(Nobody)) => opened.map_err(|error| error.to_string())?,
+        opened = Link::open(server, masker, Arc::new(Nobody)) => opened.map_err(|error| error.to_string())?,
         // What has been started is killed as it is dropped.
         () = stop.cancelled() => return Err(interrupted()),
     };

@@ -70,7 +70,12 @@ pub(super) fn from_client(text: &[u8]) -> Result<ClientJsonRpcMessage, Box<Refus
 fn client_message(mut message: Map<String, Value>) -> Result<ClientJsonRpcMessage, Box<Refused>> {
     let id = message.get("id").map(identifier);
     let known = id.clone().flatten();
-    let invalid = |what: &str| Refused::new(known.clone(), ErrorCode::INVALID_REQUEST, what);
+    // What has a method and no `id` is a notification, however wrong it is.
+    let note = id.is_none() && message.get("method").is_some_and(Value::is_string);
+    let refused = |code, what: &str| {
+        if note { Refused::silent(code, what) } else { Refused::new(known.clone(), code, what) }
+    };
+    let invalid = |what: &str| refused(ErrorCode::INVALID_REQUEST, what);
     if message.get("jsonrpc").and_then(Value::as_str) != Some("2.0") {
         return Err(invalid("`jsonrpc` is not \"2.0\""));
     }
@@ -78,11 +83,11 @@ fn client_message(mut message: Map<String, Value>) -> Result<ClientJsonRpcMessag
         return client_response(message, known);
     };
     let Some(method) = method.as_str().map(str::to_owned) else { return Err(invalid("`method` is not a string")) };
-    let mut params = message.remove("params");
+    let mut params = message.remove("params").filter(|params| !params.is_null());
     if !matches!(params, None | Some(Value::Object(_))) {
-        return Err(Refused::new(known, ErrorCode::INVALID_PARAMS, "`params` is not an object"));
+        return Err(refused(ErrorCode::INVALID_PARAMS, "`params` is not an object"));
     }
-    let meta = take_meta(&mut params).map_err(|what| Refused::new(known.clone(), ErrorCode::INVALID_PARAMS, what))?;
+    let meta = take_meta(&mut params).map_err(|what| refused(ErrorCode::INVALID_PARAMS, what))?;
     match id {
         None => client_notification(&method, params, meta)
             .map(ClientJsonRpcMessage::notification)
@@ -171,11 +176,11 @@ pub(super) fn lenient(text: &[u8]) -> Result<Value, Malformed> {
 pub(super) fn from_server(
     mut message: Map<String, Value>,
     handshake: impl Fn(&RequestId) -> bool,
-) -> Result<ServerJsonRpcMessage, &'static str> {
+) -> Result<ServerJsonRpcMessage, String> {
     let id = message.get("id").and_then(identifier);
     if let Some(method) = message.remove("method") {
         let method = method.as_str().ok_or("`method` is not a string")?.to_owned();
-        let mut params = message.remove("params");
+        let mut params = message.remove("params").filter(|params| !params.is_null());
         let meta = take_meta(&mut params)?;
         return if message.contains_key("id") {
             let request = if method == "ping" {
@@ -187,7 +192,7 @@ pub(super) fn from_server(
             };
             Ok(ServerJsonRpcMessage::request(request, id.ok_or("`id` is neither a string nor an integer")?))
         } else if method == "notifications/cancelled" {
-            let note = message_of::<CancelledNotification>(&method, params).map_err(|_| "a malformed cancellation")?;
+            let note = message_of::<CancelledNotification>(&method, params)?;
             Ok(ServerJsonRpcMessage::notification(ServerNotification::CancelledNotification(note)))
         } else {
             let mut note = CustomNotification::new(method, params);
@@ -200,7 +205,7 @@ pub(super) fn from_server(
     if let Some(result) = message.remove("result") {
         let id = id.ok_or("a response without a usable `id`")?;
         let result = if handshake(&id) {
-            typed(result).map_err(|_| "the answer to the handshake is malformed")?
+            hello(result).map_err(|why| format!("the answer to the handshake is malformed: {why}"))?
         } else {
             ServerResult::CustomResult(CustomResult(result))
         };
@@ -208,7 +213,17 @@ pub(super) fn from_server(
     }
     match message.remove("error") {
         Some(error) => Ok(ServerJsonRpcMessage::error(error_data(error), id)),
-        None => Err("neither a request, a response nor a notification"),
+        None => Err("neither a request, a response nor a notification".to_owned()),
+    }
+}
+
+/// What a server says of itself, in either era.
+fn hello(result: Value) -> Result<ServerResult, String> {
+    match typed(result.clone())? {
+        known @ (ServerResult::InitializeResult(_) | ServerResult::DiscoverResult(_)) => Ok(known),
+        // rmcp takes everything for some result, so what is wrong has to be asked for.
+        _ if result.get("supportedVersions").is_some() => typed(result).map(ServerResult::DiscoverResult),
+        _ => typed(result).map(ServerResult::InitializeResult),
     }
 }
 

@@ -28,7 +28,7 @@ impl Serialize for Object {
 
 /// Bytes of the value as `serde_json` writes it: no spaces, numbers and keys as they were sent.
 #[must_use]
-pub fn size(json: &Json) -> usize {
+pub fn size(json: &impl Serialize) -> usize {
     let mut bytes = Bytes(0);
     // Counting never fails.
     let _ = serde_json::to_writer(&mut bytes, json);

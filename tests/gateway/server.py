@@ -12,6 +12,8 @@
     odd            a file of lines {"name", "result" | "error"}: tools that answer with that very text
     log            a file that gets each line that is received
     stubborn       goes on after the end of its input and after TERM
+    results        {method: result}: instead of its own, or {method: {"error": ...}}; mute [method]: never answered
+    deaf           a tool after whose call nothing is read any more
     env            shows its arguments and environment on stderr at the start
 
 A call does what its tool's name says (see CALLS); any other tool answers with what it got."""
@@ -247,8 +249,14 @@ def receive(line):
             STATE["first"] = False
             for noise in SPEC.get("before", []):
                 put(noise + SPEC.get("eol", "\n"))
-        result = answer(ident, method, params)
-        if result is None:
+        result = SPEC.get("results", {}).get(method, ...)
+        if result is ...:
+            result = answer(ident, method, params)
+        if method in SPEC.get("mute", []):
+            return
+        if isinstance(result, dict) and "error" in result:
+            reply(ident, result["error"], "error")
+        elif result is None:
             reply(ident, {"code": -32601, "message": "no such method"}, "error")
         else:
             reply(ident, result)
@@ -278,6 +286,8 @@ def main():
         if log:
             log.write(line)
         receive(line)
+        if "deaf" in SPEC and '"%s"' % SPEC["deaf"] in line:
+            time.sleep(600)
     while SPEC.get("stubborn"):
         time.sleep(1)
     os._exit(0)

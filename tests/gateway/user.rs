@@ -221,7 +221,13 @@ actions:
 ";
     let trust = json!({ "trust": { "tools": ["say", "echo"] } });
     let audit = setup.path("audit.jsonl");
-    let setup = setup.server_with("s", json!({}), trust).policy(policy).args(&["--dry-run", "--audit", &audit]);
+    let setup = setup.server_with("s", json!({}), trust).policy(policy).args(&[
+        "--dry-run",
+        "--audit",
+        &audit,
+        "--log-arguments",
+        "full",
+    ]);
     let mut gateway = setup.session();
     for round in 0..3 {
         assert_eq!(text(&gateway.call("s__say", json!({ "say": "x" }))), "x", "{round}");
@@ -233,11 +239,12 @@ actions:
     assert_eq!(told.matches("(forwarded all the same)  dry run").count(), 3, "{told}");
     // Committed and observed once, for the call that was allowed.
     assert!(told.contains("n=101") && !told.contains("n=201"), "{told}");
-    agrees(&audit, &setup.path("policy.yaml"), 4);
+    // What the answers held is not on record.
+    agrees(&audit, &setup.path("policy.yaml"), 4, 3);
 }
 
-/// The log is whole, and deciding it again comes to the same.
-fn agrees(audit: &str, policy: &str, decisions: usize) -> Value {
+/// The log is whole, and deciding it again comes to the same, with this exit code.
+fn agrees(audit: &str, policy: &str, decisions: usize, code: i32) -> Value {
     let output = run(program().args(["audit", "verify", "--format", "json", audit]));
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stdout));
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -248,7 +255,7 @@ fn agrees(audit: &str, policy: &str, decisions: usize) -> Value {
     assert_eq!(decided, decisions, "{log}");
     let output = run(program().args(["replay", "--format", "json", "--policy", policy, audit]));
     let told = String::from_utf8(output.stdout).unwrap();
-    assert_eq!(output.status.code(), Some(0), "{told}{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(output.status.code(), Some(code), "{told}{}", String::from_utf8_lossy(&output.stderr));
     serde_json::from_str(&told).unwrap()
 }
 
@@ -312,12 +319,12 @@ actions:
     let end = gateway.close();
     assert_eq!(end.code, Some(0), "{}", end.stderr);
     // say fail hang slow prompt echo read echo, ask twice with a question each, crash
-    agrees(&audit, &setup.path("policy.yaml"), 13);
+    agrees(&audit, &setup.path("policy.yaml"), 13, 0);
     // The next start goes on with the chain.
     let mut gateway = setup.session();
     gateway.call("s__say", json!({ "say": "again" }));
     gateway.close();
-    agrees(&audit, &setup.path("policy.yaml"), 14);
+    agrees(&audit, &setup.path("policy.yaml"), 14, 0);
     // Damage is found.
     let log = std::fs::read_to_string(&audit).unwrap();
     std::fs::write(&audit, log.replacen("\"s__fail\"", "\"s__fall\"", 1)).unwrap();

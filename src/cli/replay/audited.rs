@@ -255,7 +255,7 @@ fn show_end(end: &End, path: &str, policy: &Policy, printer: &mut Printer) -> Re
         }
     }
     printer.line(&told)?;
-    if unknown.redacted > 0 {
+    if unknown.redacted > 0 || summary.answers.unknown > 0 {
         printer.remark("a log that is written with `serve --log-arguments full` can be decided again as a whole")?;
     }
     let answers = summary.answers;

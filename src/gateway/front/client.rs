@@ -188,9 +188,8 @@ impl Client {
     pub(super) fn listen(&self, id: RequestId, wanted: Value, first: ServerNotification, peer: Peer<RoleServer>) {
         let outbox = Outbox::new(peer);
         let mut listeners = locked(&self.listeners);
-        if outbox.put_own(first).is_err() {
-            self.lose();
-        }
+        let first = outbox.put_own(first);
+        self.count(&first);
         listeners.push(Listener { id, wanted, outbox });
     }
 
@@ -233,8 +232,10 @@ impl Client {
         self.lost.load(Ordering::Relaxed)
     }
 
-    fn lose(&self) {
-        self.lost.fetch_add(1, Ordering::Relaxed);
+    fn count(&self, put: &Result<(), Lost>) {
+        if put.is_err() {
+            self.lost.fetch_add(1, Ordering::Relaxed);
+        }
     }
 
     /// Passes on a server's notification, if this client is to have it.
@@ -277,10 +278,8 @@ impl Client {
     }
 
     fn tell(&self, note: ServerNotification) {
-        if let Some(outbox) = &locked(&self.shaken).outbox
-            && outbox.put(note).is_err()
-        {
-            self.lose();
+        if let Some(outbox) = &locked(&self.shaken).outbox {
+            self.count(&outbox.put(note));
         }
     }
 
@@ -290,9 +289,7 @@ impl Client {
             let mut meta = NotificationMetaObject::new();
             meta.set_subscription_id(listener.id.clone());
             note.extensions.insert(meta);
-            if listener.outbox.put(ServerNotification::CustomNotification(note)).is_err() {
-                self.lose();
-            }
+            self.count(&listener.outbox.put(ServerNotification::CustomNotification(note)));
         }
     }
 

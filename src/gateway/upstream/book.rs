@@ -83,7 +83,7 @@ impl Book {
         };
         match wire::from_server(message, |id| self.handshake.contains(id)) {
             Ok(message) => self.route(message),
-            Err(why) => self.broken(text, why),
+            Err(why) => self.broken(text, &why),
         }
     }
 
@@ -102,8 +102,8 @@ impl Book {
             }
             ServerJsonRpcMessage::Notification(note) => match &note.notification {
                 ServerNotification::CustomNotification(custom) if custom.method == "notifications/progress" => {
-                    if let Some(params) = custom.params.clone() {
-                        self.routes.note(params);
+                    if custom.params.clone().is_some_and(|params| self.routes.note(params).is_err()) {
+                        self.events.dropped();
                     }
                     None
                 }

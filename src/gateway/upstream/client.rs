@@ -70,7 +70,7 @@ impl Service<RoleClient> for Client {
         };
         let params = match request.params {
             Some(Value::Object(params)) => params,
-            None => Map::new(),
+            None | Some(Value::Null) => Map::new(),
             Some(_) => return Err(ErrorData::invalid_params("`params` is not an object", None)),
         };
         let result = self.host.reverse(request.method, params, context.ct).await?;

@@ -4,7 +4,7 @@ use super::client::{Client, Host};
 use super::events::{Events, Note, Shared};
 use super::progress::{self, Wanted};
 use super::{child::Child, http, is_ours, pipe::Pipe};
-use crate::config::{Launch, Reverse, Server};
+use crate::config::{Launch, Masker, Reverse, Server};
 use rmcp::model::{
     ClientCapabilities, ClientRequest, CustomRequest, ErrorCode, ErrorData, ProtocolVersion, RequestMetaObject,
     ServerCapabilities, ServerResult,
@@ -22,6 +22,9 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
+
+/// How long a message that nobody waits for may take to be written.
+const SOON: Duration = Duration::from_millis(100);
 
 /// A server that has answered the handshake.
 #[derive(Debug)]
@@ -42,6 +45,7 @@ pub(crate) struct Running {
     service: JoinHandle<()>,
     child: Option<Child>,
     lost: Option<http::Lost>,
+    events: Arc<Shared>,
     stop: CancellationToken,
 }
 
@@ -58,7 +62,7 @@ pub(crate) struct Opened {
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ConnectError {
     #[error("it cannot be started: {0}")]
-    Spawn(std::io::Error),
+    Spawn(String),
     #[error("{0}")]
     Http(String),
     #[error("it did not answer the handshake within {0:?}{1}")]
@@ -126,40 +130,54 @@ pub(crate) struct Terms<'a> {
 
 impl Link {
     /// Starts or contacts the server and shakes hands, in whichever era it speaks.
-    pub(crate) async fn open(server: &Server, host: Arc<dyn Host>) -> Result<Opened, ConnectError> {
+    /// `masker` takes the secrets out of what the server says before that is cut.
+    pub(crate) async fn open(server: &Server, masker: &Masker, host: Arc<dyn Host>) -> Result<Opened, ConnectError> {
         let auto = ClientLifecycleMode::Auto {
             preferred_versions: vec![ProtocolVersion::V_2026_07_28],
             legacy_version: Some(ProtocolVersion::V_2025_11_25),
         };
-        match Self::open_as(server, Arc::clone(&host), auto).await {
+        match Self::open_as(server, masker, Arc::clone(&host), auto).await {
             // Some servers end at the first message they do not know; such a one gets `initialize` first.
             Err(ConnectError::Died(..)) if matches!(server.launch, Launch::Command(_)) => {
-                Self::open_as(server, host, ClientLifecycleMode::Initialize).await
+                Self::open_as(server, masker, host, ClientLifecycleMode::Initialize).await
             }
             other => other,
         }
     }
 
-    async fn open_as(server: &Server, host: Arc<dyn Host>, mode: ClientLifecycleMode) -> Result<Opened, ConnectError> {
-        let (events, shared, notes) = Events::new();
+    async fn open_as(
+        server: &Server,
+        masker: &Masker,
+        host: Arc<dyn Host>,
+        mode: ClientLifecycleMode,
+    ) -> Result<Opened, ConnectError> {
+        let (events, shared, notes) = Events::new(masker.clone());
         let stop = CancellationToken::new();
         let client = Client::new(host, capabilities(server));
         let limit = server.limits.start;
         let mirrors = http::Mirrors::default();
         let (child, lost, service) = match &server.launch {
             Launch::Command(command) => {
-                let (mut child, pipes) = Child::start(command).map_err(ConnectError::Spawn)?;
+                let (mut child, pipes) = Child::start(command, masker.clone()).map_err(ConnectError::Spawn)?;
                 let pipe = Pipe::new(pipes.stdout, pipes.stdin, events);
+                // A child must not end over a handshake that we give up before it has been looked at.
+                let writer = pipe.writer();
                 let service = serve_client_with_lifecycle_and_ct(client, pipe, mode, stop.clone());
                 match timeout(limit, service).await {
                     Ok(Ok(service)) => (Some(child), None, service),
                     Ok(Err(error)) => {
                         let ended = timeout(Duration::from_millis(200), child.ended()).await;
                         let words = said(&child.last_words().await);
+                        drop(writer);
                         child.end(true).await;
+                        let why = shared.why().unwrap_or_else(|| describe(&error));
                         return Err(match ended {
-                            Ok(how) => ConnectError::Died(how, words),
-                            Err(_) => ConnectError::Handshake(format!("{}{words}", describe(&error))),
+                            // That the connection is closed follows from the end.
+                            Ok(how) if matches!(error, ClientInitializeError::ConnectionClosed(_)) => {
+                                ConnectError::Died(how, words)
+                            }
+                            Ok(how) => ConnectError::Died(how, format!("{words}; {why}")),
+                            Err(_) => ConnectError::Handshake(format!("{why}{words}")),
                         });
                     }
                     Err(_) => {
@@ -194,7 +212,7 @@ impl Link {
         };
         Ok(Opened {
             link: Arc::new(link),
-            running: Running { service: tokio::spawn(over(service)), child, lost, stop },
+            running: Running { service: tokio::spawn(over(service)), child, lost, events: Arc::clone(&shared), stop },
             events: shared,
             notes,
         })
@@ -245,7 +263,7 @@ impl Link {
         let answer = loop {
             tokio::select! {
                 biased;
-                Some(note) = notes.recv() => {
+                Some((note, _held)) = notes.recv() => {
                     idle = Instant::now() + terms.timeout;
                     if let Some(progress) = &mut progress {
                         progress(note).await;
@@ -253,7 +271,7 @@ impl Link {
                 }
                 answer = &mut handle.rx => break answer,
                 () = terms.cancel.cancelled() => {
-                    let _ = handle.cancel(Some("the client cancelled the request".to_owned())).await;
+                    soon(handle.cancel(Some("the client cancelled the request".to_owned()))).await;
                     return Err(Failure::Cancelled);
                 }
                 () = sleep_until(idle.min(last)) => {
@@ -262,13 +280,13 @@ impl Link {
                         continue;
                     }
                     let after = if last <= idle { terms.max_time } else { terms.timeout };
-                    let _ = handle.cancel(Some(format!("no answer within {after:?}"))).await;
+                    soon(handle.cancel(Some(format!("no answer within {after:?}")))).await;
                     return Err(Failure::Timeout(after));
                 }
             }
         };
         // Notes that came before the answer go out before it.
-        while let (Ok(note), Some(progress)) = (notes.try_recv(), &mut progress) {
+        while let (Ok((note, _held)), Some(progress)) = (notes.try_recv(), &mut progress) {
             progress(note).await;
         }
         match answer {
@@ -294,7 +312,7 @@ impl Link {
         // `"params": null` is no JSON-RPC.
         let params = params.unwrap_or_else(|| Value::Object(Map::new()));
         let note = rmcp::model::CustomNotification::new(method, Some(params));
-        let _ = self.peer.send_notification(rmcp::model::ClientNotification::CustomNotification(note)).await;
+        soon(self.peer.send_notification(rmcp::model::ClientNotification::CustomNotification(note))).await;
     }
 }
 
@@ -313,7 +331,10 @@ impl Running {
         };
         match &mut self.child {
             Some(child) => {
-                let status = timeout(Duration::from_millis(200), child.ended()).await.unwrap_or(how);
+                let status = match self.events.why() {
+                    Some(why) => why,
+                    None => timeout(Duration::from_millis(200), child.ended()).await.unwrap_or(how),
+                };
                 format!("{status}{}", said(&child.last_words().await))
             }
             None => self.lost.as_ref().and_then(http::Lost::why).unwrap_or(how),
@@ -336,6 +357,11 @@ impl Running {
             None => closing.await,
         }
     }
+}
+
+/// Gives a message the time to be written, but no more: it stays in line when the server does not read.
+async fn soon<T>(sending: impl Future<Output = T>) {
+    let _ = timeout(SOON, sending).await;
 }
 
 /// Ends with the connection.
@@ -381,6 +407,9 @@ fn failure(error: ServiceError) -> Failure {
 
 fn describe(error: &ClientInitializeError) -> String {
     match error {
+        ClientInitializeError::JsonRpcError(error) if is_ours(error) => error.message.to_string(),
+        ClientInitializeError::ExpectedInitResponse(_) => "it answered the handshake with another message".to_owned(),
+        ClientInitializeError::ExpectedInitResult(_) => "its answer to the handshake is malformed".to_owned(),
         ClientInitializeError::JsonRpcError(error) => {
             format!("it answered with the error {}: {}", error.code.0, error.message)
         }

@@ -42,3 +42,40 @@ fn keys_of_the_json_library_mean_nothing() {
         assert_eq!((refused.error.code, refused.answer), (ErrorCode::INVALID_PARAMS, true));
     }
 }
+
+#[test]
+fn null_params_are_none_and_wrong_notifications_get_no_answer() {
+    for text in [
+        r#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":null}"#,
+        r#"{"jsonrpc":"2.0","method":"notifications/initialized","params":null}"#,
+        r#"{"jsonrpc":"2.0","method":"notifications/x","params":null}"#,
+    ] {
+        assert!(from_client(text.as_bytes()).is_ok(), "{text}");
+    }
+    for (text, answer) in [
+        (r#"{"jsonrpc":"2.0","method":"notifications/x","params":[]}"#, false),
+        (r#"{"jsonrpc":"2.0","method":"notifications/x","params":{"_meta":1}}"#, false),
+        (r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":[]}}"#, false),
+        (r#"{"method":"notifications/x"}"#, false),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"x","params":[]}"#, true),
+        (r#"{"jsonrpc":"2.0","id":null,"method":"x"}"#, true),
+        (r#"{"jsonrpc":"2.0","method":1}"#, true),
+    ] {
+        assert_eq!(from_client(text.as_bytes()).unwrap_err().answer, answer, "{text}");
+    }
+}
+
+#[test]
+fn a_wrong_answer_to_the_handshake_says_what_is_wrong() {
+    for (result, wrong) in [
+        (r#"{"protocolVersion":"2025-06-18","serverInfo":{"name":"a","version":"1"}}"#, "missing field `capabilities`"),
+        ("{}", "missing field"),
+        ("7", "expected"),
+    ] {
+        let Ok(Value::Object(message)) = lenient(format!(r#"{{"id":1,"result":{result}}}"#).as_bytes()) else {
+            panic!()
+        };
+        let why = from_server(message, |_| true).unwrap_err();
+        assert!(why.contains("handshake") && why.contains(wrong), "{why}");
+    }
+}

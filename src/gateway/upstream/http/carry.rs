@@ -68,7 +68,7 @@ pub(super) fn handshake(text: &[u8], about: &RequestId) -> Result<ServerJsonRpcM
     match wire::from_server(message, |_| true) {
         Ok(message @ (ServerJsonRpcMessage::Response(_) | ServerJsonRpcMessage::Error(_))) => Ok(message),
         Ok(_) => Err("its answer is none to our request".to_owned()),
-        Err(why) => Err(why.to_owned()),
+        Err(why) => Err(why),
     }
 }
 
