@@ -186,7 +186,9 @@ impl Core {
     /// Hands a server's notification to the clients.
     pub(super) fn pass_on(&self, server: &Server, note: &Note) {
         let (params, _) = Filters::new(&server.filters).value(Json::from(&note.params));
-        let note = &Note { method: note.method.clone(), params: Value::from(params) };
+        let mut note = note.clone();
+        note.params = Value::from(params);
+        let note = &note;
         for client in self.clients() {
             let before = client.lost();
             client.pass_on(server, note);

@@ -188,8 +188,9 @@ impl Client {
     pub(super) fn listen(&self, id: RequestId, wanted: Value, first: ServerNotification, peer: Peer<RoleServer>) {
         let outbox = Outbox::new(peer);
         let mut listeners = locked(&self.listeners);
-        let first = outbox.put_own(first);
-        self.count(&first);
+        if outbox.put_own(first).is_err() {
+            self.lose();
+        }
         listeners.push(Listener { id, wanted, outbox });
     }
 
@@ -232,10 +233,8 @@ impl Client {
         self.lost.load(Ordering::Relaxed)
     }
 
-    fn count(&self, put: &Result<(), Lost>) {
-        if put.is_err() {
-            self.lost.fetch_add(1, Ordering::Relaxed);
-        }
+    fn lose(&self) {
+        self.lost.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Passes on a server's notification, if this client is to have it.
@@ -278,8 +277,10 @@ impl Client {
     }
 
     fn tell(&self, note: ServerNotification) {
-        if let Some(outbox) = &locked(&self.shaken).outbox {
-            self.count(&outbox.put(note));
+        if let Some(outbox) = &locked(&self.shaken).outbox
+            && outbox.put(note).is_err()
+        {
+            self.lose();
         }
     }
 
@@ -289,7 +290,9 @@ impl Client {
             let mut meta = NotificationMetaObject::new();
             meta.set_subscription_id(listener.id.clone());
             note.extensions.insert(meta);
-            self.count(&listener.outbox.put(ServerNotification::CustomNotification(note)));
+            if listener.outbox.put(ServerNotification::CustomNotification(note)).is_err() {
+                self.lose();
+            }
         }
     }
 
@@ -350,7 +353,7 @@ pub(crate) fn modern(version: Option<&ProtocolVersion>) -> bool {
 /// A progress note to a client. Sessions over HTTP find the stream that it belongs to only in rmcp's own
 /// type; elsewhere nothing of it need be lost.
 pub(crate) fn progress_note(params: Value, typed: bool) -> ServerNotification {
-    if typed && let Ok(params) = serde_json::from_value(params.clone()) {
+    if typed && let Ok(params) = crate::gateway::wire::typed(params.clone()) {
         return ServerNotification::ProgressNotification(ProgressNotification::new(params));
     }
     notification("notifications/progress", Some(params))

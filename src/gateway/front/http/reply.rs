@@ -1,5 +1,6 @@
 //! Answers as HTTP: one JSON message, a stream of events, or nothing.
 
+use crate::gateway::wire;
 use axum::body::Body;
 use axum::response::Response;
 use futures::{Stream, StreamExt as _, stream};
@@ -29,7 +30,7 @@ pub(super) fn gone() -> Response {
 }
 
 pub(super) fn message(status: StatusCode, message: &ServerJsonRpcMessage) -> Response {
-    match serde_json::to_vec(message) {
+    match wire::to_client(message) {
         Ok(bytes) => {
             let mut response = with_status(status, Body::from(bytes));
             response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(JSON));
