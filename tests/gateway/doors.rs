@@ -371,8 +371,4 @@ fn only_who_subscribed_hears_of_a_resource_and_only_which() {
     assert_eq!(gateway.request("resources/unsubscribe", json!({ "uri": "x:a" }))["result"], json!({}));
     say(&mut gateway, "x:a");
     assert_eq!(gateway.notes(updated).len(), 1);
-    // What is too large for a client that may not be reading is counted.
-    let large = json!({ "level": "info", "data": "x".repeat(70_000) });
-    gateway.call("s__note", json!({ "method": "notifications/message", "params": large }));
-    gateway.told("notifications that did not reach the client");
 }
