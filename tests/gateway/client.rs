@@ -176,6 +176,8 @@ pub(crate) struct Gateway {
     /// Everything that came, in order.
     pub(crate) seen: Vec<Message>,
     stderr: Stderr,
+    /// Ends with standard error.
+    reader: std::thread::JoinHandle<()>,
     next: i64,
 }
 
@@ -203,7 +205,7 @@ impl Gateway {
         let mut pipe = child.stderr.take().unwrap();
         let stderr = Stderr::default();
         let told = Arc::clone(&stderr);
-        std::thread::spawn(move || {
+        let reader = std::thread::spawn(move || {
             let mut chunk = [0; 4096];
             while let Ok(read) = pipe.read(&mut chunk) {
                 if read == 0 {
@@ -214,7 +216,7 @@ impl Gateway {
             }
         });
         let stdin = child.stdin.take();
-        Self { child, stdin, lines, seen: Vec::new(), stderr, next: 1 }
+        Self { child, stdin, lines, seen: Vec::new(), stderr, reader, next: 1 }
     }
 
     pub(crate) fn pid(&self) -> u32 {
@@ -355,6 +357,9 @@ impl Gateway {
         let took = began.elapsed();
         // What is still in the pipes.
         let _ = self.find(Duration::from_millis(50), |_| false);
+        while !self.reader.is_finished() && began.elapsed() < PATIENCE {
+            std::thread::sleep(Duration::from_millis(5));
+        }
         let left = servers.iter().copied().filter(|pid| Path::new(&format!("/proc/{pid}")).exists()).collect();
         End { code: self.child.wait().unwrap().code(), stderr: self.stderr(), took, left }
     }
