@@ -83,17 +83,7 @@ impl Core {
             session.check(&call)
         };
         let latency = began.elapsed();
-        let seq = self.record(&Event::Decision(audit::Decision {
-            key: door.client.key(),
-            method: door.method,
-            name: door.name,
-            call,
-            policy: &self.policy,
-            verdict: &verdict,
-            before: &before,
-            after: session.state(),
-            latency,
-        }));
+        let seq = self.decided(door, &verdict, [&before, session.state()], latency);
         drop(session);
         let permits = verdict.decision.permits();
         match seq {
@@ -103,6 +93,27 @@ impl Core {
             }
             Some(seq) => Ok(Permit { verdict, seq, observed: permits, state }),
         }
+    }
+
+    /// Records a decision, with the state before and after it.
+    fn decided(
+        &self,
+        door: &Door<'_>,
+        verdict: &Verdict,
+        [before, after]: [&[crate::ir::Value]; 2],
+        latency: Duration,
+    ) -> Option<u64> {
+        self.record(&Event::Decision(audit::Decision {
+            key: door.client.key(),
+            method: door.method,
+            name: door.name,
+            call: door.call(),
+            policy: &self.policy,
+            verdict,
+            before,
+            after,
+            latency,
+        }))
     }
 
     /// The policy's state for whoever makes the request.
@@ -123,17 +134,7 @@ impl Core {
         if verdict.decision.permits() || self.dry_run || verdict.failures.iter().all(spent) {
             return None;
         }
-        self.record(&Event::Decision(audit::Decision {
-            key: door.client.key(),
-            method: door.method,
-            name: door.name,
-            call,
-            policy: &self.policy,
-            verdict: &verdict,
-            before: session.state(),
-            after: session.state(),
-            latency: began.elapsed(),
-        }));
+        self.decided(door, &verdict, [session.state(); 2], began.elapsed());
         Some(answer::denial(&verdict, self.full))
     }
 

@@ -5,14 +5,11 @@ use crate::catalogue::Lock;
 use crate::config::{Allow, Server, Trust};
 use crate::gateway::survey::{Judged, Reason, Seen, ToolRow, judge};
 use crate::json::Json;
-use crate::text::suggest::nearest;
 use std::fmt::Write;
 
 /// Characters of a name and of a description that a person is shown.
 const NAME: usize = 64;
 const DESCRIPTION: usize = 72;
-/// Declared names that are compared with those of the server; nobody reads more.
-const MAX_MEANT: usize = 20;
 /// Characters of a URI that a person is shown.
 const URI: usize = 120;
 
@@ -108,8 +105,8 @@ fn human(task: &Task<'_>, server: &Server, seen: &Result<Seen, String>, judged: 
             let _ = writeln!(out, "    {} {}", if *offered { '+' } else { '-' }, words.short(uri, URI));
         }
     }
-    for remark in remarks(server, judged) {
-        let _ = writeln!(out, "  note: {}", words.lines(&remark));
+    for remark in &judged.remarks {
+        let _ = writeln!(out, "  note: {}", words.lines(remark));
     }
     if let Some(lines) = trust_lines(server, seen) {
         out.push_str("  to offer all its tools, add to its entry under `servers`:\n");
@@ -118,21 +115,6 @@ fn human(task: &Task<'_>, server: &Server, seen: &Result<Seen, String>, judged: 
         }
     }
     out
-}
-
-/// What is said of the server, and the tools that were meant by declared names that it does not list.
-fn remarks(server: &Server, judged: &Judged) -> impl Iterator<Item = String> {
-    let listed: Vec<&str> = judged.tools.iter().filter_map(|tool| tool.name.as_deref()).collect();
-    let declared = match server.trust.as_ref().map(|trust| &trust.tools) {
-        Some(Allow::Only(names)) if !listed.is_empty() => names.iter().collect(),
-        _ => Vec::new(),
-    };
-    let missing = declared.into_iter().filter(|name| !listed.contains(&name.as_str())).take(MAX_MEANT);
-    let meant = missing.filter_map(|name| {
-        nearest(name, listed.iter().copied())
-            .map(|near| format!("`{name}` under `trust.tools`: did you mean `{near}`?"))
-    });
-    judged.remarks.iter().cloned().chain(meant.collect::<Vec<_>>())
 }
 
 fn heading(what: &str, all: usize, offered: usize) -> String {
@@ -213,6 +195,6 @@ fn json(task: &Task<'_>, server: &Server, seen: &Result<Seen, String>, judged: &
         ("tools", Json::Array(judged.tools.iter().map(tool).collect())),
         ("prompts", Json::Array(judged.prompts.iter().map(prompt).collect())),
         ("resources", Json::Array(judged.resources.iter().map(resource).collect())),
-        ("remarks", Json::Array(remarks(server, judged).map(|remark| words.json(&remark)).collect())),
+        ("remarks", Json::Array(judged.remarks.iter().map(|remark| words.json(remark)).collect())),
     ])
 }
