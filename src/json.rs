@@ -28,8 +28,9 @@ pub use text::strings;
 ///
 /// Equality is that of the spelling: `1` and `1.0` differ, and so do objects whose keys were sent
 /// in another order. What a policy holds for equal is decided elsewhere.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Json {
+    #[default]
     Null,
     Bool(bool),
     Number(Number),

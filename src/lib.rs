@@ -51,6 +51,7 @@ pub mod gateway;
 pub mod ir;
 pub mod json;
 pub mod lint;
+pub mod model;
 pub mod policy;
 pub mod recording;
 pub mod replay;

@@ -1,0 +1,11 @@
+//! A policy as a finite description of what calls can do to its state: the transition system that the
+//! engines explore. Texts are gone from it; what remains are truth values, whole numbers, and texts by
+//! number. It decides no call and searches nothing.
+
+pub mod system;
+pub mod term;
+
+pub use system::{
+    Answer, Assign, Class, Gap, Goal, Guard, Invariant, Kind, Label, Outcome, Param, Step, System, Tool, Var, VarType,
+};
+pub use term::{NoValue, Term};
