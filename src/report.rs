@@ -4,6 +4,7 @@ pub mod human;
 pub mod json;
 pub mod junit;
 pub mod short;
+mod trace;
 
 use crate::text::{Diagnostic, Severity};
 

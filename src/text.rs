@@ -7,6 +7,7 @@ pub mod diagnostic;
 pub mod source;
 pub mod span;
 pub mod suggest;
+pub mod trace;
 mod visible;
 
 pub use code::{Code, Severity};
@@ -14,4 +15,5 @@ pub use credential::is_secret_key;
 pub use diagnostic::{Diagnostic, Label, limit_diagnostics, sort_diagnostics};
 pub use source::{LineColumn, Source, Sources};
 pub use span::{FileId, Span};
+pub use trace::{Row, Trace, Verdict};
 pub use visible::{is_invisible, visible};

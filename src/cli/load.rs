@@ -39,7 +39,7 @@ pub(crate) fn accepted(path: &str, json: bool, printer: &mut Printer) -> Result<
     }
     let errors: Vec<Diagnostic> = compiled.diagnostics.into_iter().filter(Diagnostic::is_error).collect();
     if json {
-        let report = FileReport { path: shown(path), digest: None, errors: errors.len() };
+        let report = FileReport { path: shown(path), digest: None, errors: errors.len(), undecided: 0, model: None };
         printer.json(&document(&[report], &errors, &sources))?;
     } else {
         printer.findings(&errors, &sources, Format::Human)?;

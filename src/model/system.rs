@@ -145,6 +145,8 @@ pub struct Assign {
     pub label: Option<Label>,
     pub side: usize,
     pub term: Term,
+    /// The assignment by itself, over the state before the call: no earlier one's value is in it.
+    pub alone: Term,
 }
 
 /// A whole-number argument that any value may have, unless guards say otherwise.

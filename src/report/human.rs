@@ -1,6 +1,6 @@
 //! Findings for a person: the source line, the underlined place, why, and what to do next.
 
-use super::short;
+use super::{short, trace};
 use crate::text::{Diagnostic, Severity, Source, Sources, Span, is_invisible};
 use codespan_reporting::diagnostic as cs;
 use codespan_reporting::files::{Error, Files};
@@ -54,8 +54,9 @@ fn emit(out: &mut dyn WriteColor, diagnostic: &Diagnostic, sources: &Sources) ->
 }
 
 fn remarks(diagnostic: &Diagnostic) -> Vec<String> {
+    let trace = diagnostic.trace.iter().flat_map(|found| trace::lines(found));
     let notes = diagnostic.notes.iter().map(|note| format!("note: {note}"));
-    notes.chain(diagnostic.help.iter().map(|help| format!("help: {help}"))).collect()
+    trace.chain(notes).chain(diagnostic.help.iter().map(|help| format!("help: {help}"))).collect()
 }
 
 /// A span over several lines is cut to its first one: the headline is about where it begins.

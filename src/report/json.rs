@@ -2,7 +2,7 @@
 
 pub mod test_run;
 
-use crate::text::{Diagnostic, Source, Sources, Span};
+use crate::text::{Diagnostic, Row, Source, Sources, Span, Verdict};
 use serde_json::{Value, json};
 
 /// What is said of one file.
@@ -12,6 +12,19 @@ pub struct FileReport {
     /// `sha256:…`, where the policy compiled.
     pub digest: Option<String>,
     pub errors: usize,
+    /// Questions that were neither proved nor refuted.
+    pub undecided: usize,
+    /// What the model checker explored; `None` where it did not run.
+    pub model: Option<Explored>,
+}
+
+/// How far a policy's states are known.
+#[derive(Clone, Copy, Debug)]
+pub struct Explored {
+    /// Distinct reachable states and allowed transitions; `None` where they were not all visited.
+    pub counts: Option<(usize, u64)>,
+    /// `explicit` or `symbolic`.
+    pub engine: &'static str,
 }
 
 /// `{"version": 1, "files": […], "diagnostics": […]}`.
@@ -20,12 +33,20 @@ pub fn document(files: &[FileReport], diagnostics: &[Diagnostic], sources: &Sour
     let files: Vec<Value> = files
         .iter()
         .map(|file| {
-            // States, transitions and engine are filled in by the model checker.
-            let policy = file
-                .digest
-                .as_ref()
-                .map(|digest| json!({"states": null, "transitions": null, "engine": null, "digest": digest}));
-            let verdict = if file.errors > 0 { "findings" } else { "ok" };
+            let counts = file.model.and_then(|model| model.counts);
+            let policy = file.digest.as_ref().map(|digest| {
+                json!({
+                    "states": counts.map(|(states, _)| states),
+                    "transitions": counts.map(|(_, transitions)| transitions),
+                    "engine": file.model.map(|model| model.engine),
+                    "digest": digest,
+                })
+            });
+            let verdict = match (file.errors, file.undecided) {
+                (0, 0) => "ok",
+                (0, _) => "undecided",
+                _ => "findings",
+            };
             json!({"path": file.path, "verdict": verdict, "policy": policy})
         })
         .collect();
@@ -49,9 +70,28 @@ pub fn finding(diagnostic: &Diagnostic, sources: &Sources) -> Value {
         "file": file_name(diagnostic.primary.span, sources),
         "span": place(diagnostic.primary.span, sources),
         "labels": labels,
-        "verdict": null,
-        "trace": null,
+        "verdict": diagnostic.verdict.map(Verdict::as_str),
+        "trace": diagnostic.trace.as_ref().map(|trace| trace.rows.iter().map(row).collect::<Vec<_>>()),
     })
+}
+
+fn row(row: &Row) -> Value {
+    let changed: serde_json::Map<String, Value> =
+        row.changed.iter().map(|(name, _, new)| (name.clone(), new.clone())).collect();
+    let mut shown = json!({
+        "tool": row.tool,
+        "upstream": row.upstream,
+        "arguments": row.arguments,
+        "result": row.result,
+        "verdict": row.verdict,
+        "changed": changed,
+        "state": row.state,
+    });
+    // Only where calls overlap: the row is the late answer to this call, from 1.
+    if let (Some(call), Value::Object(shown)) = (row.answers, &mut shown) {
+        shown.insert("answers".to_owned(), call.into());
+    }
+    shown
 }
 
 fn label(label: &crate::text::Label, primary: bool, sources: &Sources) -> Value {

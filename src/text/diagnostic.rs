@@ -2,6 +2,7 @@
 
 use super::code::{Code, Severity};
 use super::span::Span;
+use super::trace::{Trace, Verdict};
 use super::visible::is_invisible;
 
 /// A remark on a place in a file.
@@ -23,6 +24,10 @@ pub struct Diagnostic {
     pub notes: Vec<String>,
     /// What to write or do instead.
     pub help: Option<String>,
+    /// What the model checker is sure of; `None` for findings that need no model.
+    pub verdict: Option<Verdict>,
+    /// The calls that show it.
+    pub trace: Option<Box<Trace>>,
 }
 
 impl Diagnostic {
@@ -37,6 +42,8 @@ impl Diagnostic {
             secondary: Vec::new(),
             notes: Vec::new(),
             help: None,
+            verdict: None,
+            trace: None,
         }
     }
 
@@ -70,6 +77,26 @@ impl Diagnostic {
     #[must_use]
     pub fn maybe_help(mut self, help: Option<String>) -> Self {
         self.help = help.map(shown).or(self.help);
+        self
+    }
+
+    #[must_use]
+    pub fn verdict(mut self, verdict: Verdict) -> Self {
+        self.verdict = Some(verdict);
+        self
+    }
+
+    /// Refuted, as these calls show.
+    #[must_use]
+    pub fn trace(mut self, trace: Trace) -> Self {
+        self.verdict = Some(Verdict::Refuted);
+        self.trace = Some(Box::new(trace));
+        self
+    }
+
+    #[must_use]
+    pub fn with_severity(mut self, severity: Severity) -> Self {
+        self.severity = severity;
         self
     }
 

@@ -1,0 +1,192 @@
+//! The model checker: what a policy can and cannot do over all sequences of calls. It asks each question of every
+//! reachable state, and shows a run only after the evaluator has replayed it. Does no I/O of its own; the solver runs
+//! in a child process that `smt` starts.
+
+mod blockers;
+mod blocks;
+mod confirm;
+mod findings;
+mod ghost;
+mod near_miss;
+mod plan;
+mod solve;
+mod still;
+mod terms;
+
+use crate::catalogue::Catalogue;
+use crate::eval::Policy;
+use crate::text::{Code, Diagnostic, Span, Verdict};
+use solve::{How, Reach, Solved};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// How calls may follow each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InFlight {
+    /// Each call returns before the next is decided.
+    One,
+    /// Calls may be decided while earlier ones are under way: what an answer changes comes at any later time.
+    Many,
+}
+
+/// Bounds of a run.
+#[derive(Clone, Debug)]
+pub struct Options {
+    pub in_flight: InFlight,
+    /// For all questions of a policy together.
+    pub time: Duration,
+    /// States that are visited one by one.
+    pub states: usize,
+    /// The program that runs the solver: praxiom itself. `None`: no solver.
+    pub solver: Option<PathBuf>,
+    /// Lasting blocks that `terminal:` does not declare are errors.
+    pub strict: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            in_flight: InFlight::Many,
+            time: Duration::from_secs(10),
+            states: 2_000_000,
+            solver: None,
+            strict: false,
+        }
+    }
+}
+
+/// One question and what came of it.
+#[derive(Clone, Debug)]
+pub struct Answered {
+    /// Stable within a policy, e.g. `deadlock`, `check:budget`, `allowed:read_files`.
+    pub id: String,
+    pub verdict: Verdict,
+    /// How it is known, for a person.
+    pub how: String,
+}
+
+/// Everything that is known of a policy.
+#[derive(Debug, Default)]
+pub struct Report {
+    pub diagnostics: Vec<Diagnostic>,
+    /// Distinct reachable states and allowed transitions with one call at a time; `None` if not all were visited.
+    pub counts: Option<(usize, u64)>,
+    pub answered: Vec<Answered>,
+    /// Questions neither proved nor refuted.
+    pub undecided: usize,
+    /// What every proof takes for granted, for a person.
+    pub assumptions: Vec<String>,
+    /// `explicit`, or `symbolic` if any answer rests on the solver.
+    pub engine: &'static str,
+}
+
+/// Asks every question of a policy. `place` is where findings about the policy as a whole point. `progress` hears the
+/// number of states visited so far.
+pub fn check(
+    policy: &Policy,
+    place: Span,
+    catalogue: Option<&Catalogue>,
+    options: &Options,
+    progress: &mut dyn FnMut(usize),
+) -> Report {
+    let deadline = Instant::now() + options.time;
+    let (tools, gaps) = plan::tools(policy, catalogue);
+    let mut report = Report { engine: "explicit", ..Report::default() };
+    still::check(policy, &tools, &mut report.diagnostics);
+    let mut groups = plan::groups(policy, &tools);
+    let mut undecided: Vec<(String, String)> = Vec::new();
+    let count = groups.len();
+    for (at, mut group) in groups.drain(..).enumerate() {
+        group.system.gaps.extend(gaps.iter().cloned());
+        let left = deadline.saturating_duration_since(Instant::now());
+        // The first group has most of the questions; the others share what it leaves.
+        let part = if at == 0 && count > 1 { left.mul_f64(0.6) } else { left / u32::try_from(count - at).unwrap_or(1) };
+        let solved = solve::solve(group, options, Instant::now() + part, progress);
+        if at == 0 && solved.graph.complete() {
+            report.counts = Some((solved.graph.states(), solved.graph.transitions()));
+        }
+        for (question, reach) in solved.questions.iter().zip(&solved.reaches) {
+            let verdict = match question.wants.satisfied(reach) {
+                Some(true) => Verdict::Proved,
+                Some(false) => Verdict::Refuted,
+                None => Verdict::Unknown,
+            };
+            if let Reach::Never(How::Symbolic { .. }) = reach {
+                report.engine = "symbolic";
+            }
+            if let Reach::Unknown(why) = reach {
+                undecided.push((question.id.clone(), why.clone()));
+            }
+            report.answered.push(Answered { id: question.id.clone(), verdict, how: how(&solved, reach) });
+        }
+        findings::of(policy, place, &solved, &mut report.diagnostics);
+        if at == 0 {
+            blocks::check(policy, place, &solved, options, &mut report, &mut undecided);
+        }
+    }
+    report.undecided = undecided.len();
+    report.diagnostics.extend(undecided_findings(place, undecided));
+    report.assumptions = assumptions(policy, catalogue, options);
+    if report.counts.is_none() && report.engine == "explicit" {
+        report.engine = "symbolic";
+    }
+    for diagnostic in &mut report.diagnostics {
+        if diagnostic.verdict.is_none() {
+            // What is told without a run was proved of every run.
+            diagnostic.verdict = Some(Verdict::Proved);
+        }
+    }
+    report
+}
+
+/// How an answer is known, for a person.
+fn how(solved: &Solved, reach: &Reach) -> String {
+    match reach {
+        Reach::Reached(hit) => {
+            let calls = hit.steps.len() + usize::from(hit.call.is_some());
+            format!("a run of {calls} {}", if calls == 1 { "step" } else { "steps" })
+        }
+        Reach::Never(How::Explicit { states, .. }) => format!("all {states} states visited"),
+        Reach::Never(How::Symbolic { engine, invariant, .. }) => {
+            format!("{engine}: {}", solved.proof_space().0.shown(invariant))
+        }
+        Reach::Unknown(why) => why.clone(),
+    }
+}
+
+/// One finding for each reason, with the questions that it leaves open.
+fn undecided_findings(place: Span, undecided: Vec<(String, String)>) -> Vec<Diagnostic> {
+    let mut by_reason: Vec<(String, Vec<String>)> = Vec::new();
+    for (id, why) in undecided {
+        match by_reason.iter_mut().find(|(known, _)| *known == why) {
+            Some((_, ids)) => ids.push(id),
+            None => by_reason.push((why, vec![id])),
+        }
+    }
+    let finding = |(why, ids): (String, Vec<String>)| {
+        let what = if ids.len() == 1 { "1 question is".to_owned() } else { format!("{} questions are", ids.len()) };
+        let shown: Vec<String> = ids.iter().take(8).map(|id| format!("`{id}`")).collect();
+        let more = if ids.len() > shown.len() { format!(" and {} more", ids.len() - shown.len()) } else { String::new() };
+        Diagnostic::new(Code::PX4017, place.at_start(), format!("{what} undecided: {why}"))
+            .note(format!("neither proved nor refuted: {}{more}", shown.join(", ")))
+            .help("give it more time with `--time-limit`, bound the numbers by guards, or accept it with `--allow-unknown`")
+            .verdict(Verdict::Unknown)
+    };
+    by_reason.into_iter().map(finding).collect()
+}
+
+fn assumptions(policy: &Policy, catalogue: Option<&Catalogue>, options: &Options) -> Vec<String> {
+    let tools = match catalogue {
+        Some(catalogue) => {
+            let tools: usize = catalogue.servers.values().map(std::collections::BTreeMap::len).sum();
+            format!("the servers offer the {tools} tools of the list and no others")
+        }
+        None => "the tools are those that the policy's globs tell apart, and one that none matches".to_owned(),
+    };
+    let answers = policy.typed().actions.iter().any(|action| !action.on_result.is_empty());
+    let calls = match (answers, options.in_flight) {
+        (false, _) | (true, InFlight::Many) => "calls may overlap, and answers may come late or never",
+        (true, InFlight::One) => "each call is answered, or given up, before the next is decided",
+    };
+    vec![tools, calls.to_owned(), "calls around the gateway are not seen".to_owned()]
+}
