@@ -20,6 +20,8 @@ pub use int::{Int, IntError};
 pub use json_literal::can_occur_in_payload;
 pub use lower::compile;
 pub(crate) use lower::int_literal;
-pub use policy::{Action, Argument, Assignment, Guard, Invariant, Policy, StateVar, TextList};
+pub use policy::{
+    Action, Argument, Assignment, Check, CheckKind, Event, Guard, Invariant, Policy, StateVar, Terminal, TextList,
+};
 pub use types::Type;
 pub use value::Value;

@@ -7,4 +7,7 @@ pub mod written;
 
 pub use decode::decode;
 pub use shape::{Fields, Reader};
-pub use written::{Action, Default, ExprText, Literal, LiteralKind, Named, PatternList, PolicyFile, StateVar, Text};
+pub use written::{
+    Action, Check, CheckForm, Default, Event, ExprText, Literal, LiteralKind, Named, PatternList, PolicyFile, StateVar,
+    Terminal, Text,
+};

@@ -10,8 +10,9 @@
 
 use praxiom::eval::Policy;
 use praxiom::json;
+use praxiom::lint::{lint, silence};
 use praxiom::replay::{Recorded, read, replay};
-use praxiom::text::FileId;
+use praxiom::text::{FileId, Sources};
 use serde_json::Value;
 use std::fmt::Write as _;
 use std::fs;
@@ -170,6 +171,69 @@ fn reasons_are_worded_as_in_the_original() {
             "malformed call: `arguments` is no object",
         ]
     );
+}
+
+/// Digests are kept in audit logs and proofs: they must outlive a version.
+#[test]
+fn a_digest_is_of_the_meaning_and_stays() {
+    let digest = |text: &str| Policy::compile(text, FileId(0)).policy.unwrap().digest().to_owned();
+    let readme = fixture("readme.yaml");
+    assert_eq!(digest(&readme), "sha256:2683c1efaf0d0af2b199b419620073b9c655395d3d5d33dcfa44f12699250588");
+    assert_eq!(
+        digest(include_str!("../policies/mixed/policy.yaml")),
+        "sha256:d6d4146363abdf6c9025dfae2b4e50828c784f8c43983dcbf1d4bc4b2789d4e4"
+    );
+    let plain =
+        "state: {n: {type: int, init: 0}}\ninvariants: [{name: i, expr: n < 3}]\nactions: [{name: a, match: s__a}]\n";
+    let mut all = vec![digest(plain)];
+    for (from, to) in [
+        ("n < 3", "n < 3, reason: x"),
+        ("n < 3", "n < 3, hint: x"),
+        ("s__a", "s__a, reason: x"),
+        ("s__a", "s__a, hint: x"),
+        ("s__a}]", "s__a}]\nchecks: [{name: c, always: n < 3}]"),
+        ("s__a}]", "s__a}]\nchecks: [{name: c, always: n < 3, reason: x}]"),
+        ("s__a}]", "s__a}]\nchecks: [{name: c, never: {call: s__b}}]"),
+        ("s__a}]", "s__a}]\nchecks: [{name: c, never: {call: s__b, when: n > 1}}]"),
+        ("s__a}]", "s__a}]\nchecks: [{name: c, never: {call: s__b}, after: {call: s__c}}]"),
+        ("s__a}]", "s__a}]\nchecks: [{name: c, at_most: 1, of: {call: s__b}}]"),
+        ("s__a}]", "s__a}]\nchecks: [{name: c, at_most: 2, of: {call: s__b}}]"),
+        ("s__a}]", "s__a}]\nchecks: [{name: c, before: {call: s__b}, requires: {call: s__c}}]"),
+        ("s__a}]", "s__a}]\nchecks: [{name: c, possible: {call: s__b}}]"),
+        ("s__a}]", "s__a}]\nterminal: [{when: n > 1, blocks: s__b}]"),
+        ("s__a}]", "s__a}]\nterminal: [{when: n > 1, blocks: s__b, reason: x}]"),
+        ("s__a}]", "s__a}]\nterminal: [{name: t, when: n > 1, blocks: s__b}]"),
+    ] {
+        let changed = digest(&plain.replacen(from, to, 1));
+        assert!(!all.contains(&changed), "{to}");
+        all.push(changed);
+    }
+    // How it is written is no matter.
+    let spelled = |check: &str| digest(&format!("{plain}checks:\n  - {{name: c, {check}}}\n"));
+    assert_eq!(
+        spelled("at_most: 16, of: {call: s__b, when: n>1}, reason: ' x '"),
+        spelled("reason: x, of: {when: (n > 1), call: [s__b]}, at_most: 0x10")
+    );
+}
+
+#[test]
+fn a_use_in_a_check_is_a_use_and_can_be_silenced() {
+    let policy = "default: deny\npatterns: {keys: [k], rest: [r]}\nstate:\n\
+        \x20 n: {type: int, init: 0}\n  m: {type: int, init: 0}\nactions:\n\
+        \x20 - {name: a, match: s__a, effect: {n: n + 1, m: m + 1}}\n\
+        checks:\n  - name: c\n    never:\n      call: s__b\n\
+        \x20     when: # praxiom: allow(PX3007) all of them\n\
+        \x20       'matches(call.text, keys) or\n\
+        \x20       contains(call.text, \"\")'\n\
+        terminal:\n  - {when: 'n > 1 or startswith(\"x\", \"\")', blocks: s__a}\n";
+    let compiled = Policy::compile(policy, FileId(0));
+    let file = compiled.file.unwrap();
+    let mut sources = Sources::default();
+    let id = sources.add("policy.yaml", policy);
+    let found = lint(&file, &compiled.policy.unwrap(), None);
+    let left = silence(&file.comments, &file.expression_spans(), sources.get(id).unwrap(), found);
+    let codes: Vec<&str> = left.iter().map(|found| found.code.id()).collect();
+    assert_eq!(codes, ["PX3003", "PX3005", "PX3007"], "{left:?}");
 }
 
 #[test]

@@ -176,6 +176,8 @@ fn is_complete(file: &PolicyFile, typed: &ir::Policy) -> bool {
         && file.actions.len() == typed.actions.len()
         && file.invariants.len() == typed.invariants.len()
         && file.state.len() == typed.state.len()
+        && file.checks.len() == typed.checks.len()
+        && file.terminal.len() == typed.terminal.len()
 }
 
 /// Drops what only follows from another finding. An ambiguous scalar is read as a text, and a broken

@@ -1,6 +1,7 @@
 //! Written policy to typed policy: declarations first, then every expression against its scope.
 
 mod advice;
+mod checks;
 mod expression;
 mod lists;
 mod payload;
@@ -62,14 +63,22 @@ impl Compiler {
         for invariant in &file.invariants {
             if let Some(expr) = self.expression(&invariant.expr, &scope, Type::Bool, format_args!("an invariant")) {
                 let name = invariant.name.text.as_str().into();
-                invariants.push(Invariant { name, text: invariant.expr.text.as_str().into(), expr });
+                invariants.push(Invariant {
+                    name,
+                    text: invariant.expr.text.as_str().into(),
+                    expr,
+                    reason: words(invariant.reason.as_ref()),
+                    hint: words(invariant.hint.as_ref()),
+                });
             }
         }
         let actions: Vec<Action> = file.actions.iter().map(|action| self.action(action, &globals)).collect();
+        let checks = self.checks(file, &globals);
+        let terminal = self.terminal(file, &globals);
         self.labels(file);
         self.can_deny(file);
         let lists = std::mem::take(&mut self.lists).into_lists();
-        Policy { default: file.default, state, lists, invariants, actions }
+        Policy { default: file.default, state, lists, invariants, actions, checks, terminal }
     }
 
     fn state(&mut self, file: &PolicyFile, globals: &mut Globals) -> Vec<StateVar> {
@@ -200,15 +209,18 @@ impl Compiler {
         Action {
             name: written.name.text.as_str().into(),
             span: written.name.span,
-            globs: self.globs(&written.globs),
+            globs: self.globs(&written.globs, "match"),
             args,
             guards,
             effect: self.assignments(&written.effect, &before),
             on_result: self.assignments(&written.on_result, &after),
+            reason: words(written.reason.as_ref()),
+            hint: words(written.hint.as_ref()),
         }
     }
 
-    fn globs(&mut self, written: &[written::Text]) -> Vec<(Glob, Span)> {
+    /// `key`: under which they stand.
+    fn globs(&mut self, written: &[written::Text], key: &str) -> Vec<(Glob, Span)> {
         for text in written {
             if let Some(inner) = alternatives(&text.text) {
                 self.report(
@@ -217,7 +229,7 @@ impl Compiler {
                         text.span,
                         format!("`{inner}`: braces are not alternatives in a glob, so this matches no tool you mean"),
                     )
-                    .help("write one glob for each alternative: `match: [\"fs__read_*\", \"fs__write_*\"]`"),
+                    .help(format!("write one glob for each alternative: `{key}: [\"fs__read_*\", \"fs__write_*\"]`")),
                 );
             }
         }
@@ -331,6 +343,10 @@ fn alternatives(glob: &str) -> Option<&str> {
     let start = glob.find('{')?;
     let length = glob.get(start..)?.find('}')? + 1;
     glob.get(start..start + length).filter(|inner| inner.contains(','))
+}
+
+fn words(text: Option<&written::Text>) -> Option<Arc<str>> {
+    text.map(|text| text.text.as_str().into())
 }
 
 fn index(length: usize) -> u32 {

@@ -14,13 +14,17 @@ pub(crate) enum Place {
     /// `requires` or `effect`.
     BeforeCall,
     OnResult,
+    /// `when` of an event: a call as every tool has it.
+    Event,
+    /// A condition of `checks:` or `terminal:` about the state alone.
+    Claim,
 }
 
 impl Place {
     fn has(self, context: Context) -> bool {
         match self {
-            Self::Invariant => false,
-            Self::BeforeCall => !context.needs_result(),
+            Self::Invariant | Self::Claim => false,
+            Self::BeforeCall | Self::Event => !context.needs_result(),
             Self::OnResult => true,
         }
     }
@@ -90,6 +94,18 @@ impl Scope<'_> {
                 format!("an invariant is about the state alone and cannot read `{name}`"),
                 "remember the fact in a state variable by an `effect`, and let the invariant read that".to_owned(),
             ),
+            Place::Claim => (
+                format!("this condition is about the state alone and cannot read `{name}`"),
+                if context.needs_result() {
+                    "remember the fact in a state variable by `on_result`, and read that".to_owned()
+                } else {
+                    "a call is an event: `never: {call: GLOB, when: EXPR}`".to_owned()
+                },
+            ),
+            Place::Event => (
+                format!("an event is judged when the call is made, and `{name}` exists only after it has returned"),
+                "remember the fact in a state variable by `on_result`, and read that".to_owned(),
+            ),
             _ => (
                 format!("`{name}` exists only in `on_result`, after the call has returned"),
                 "move the rule to `on_result`, and let a guard of later calls read the variable it sets".to_owned(),
@@ -100,17 +116,25 @@ impl Scope<'_> {
 
     fn unknown(&self, name: &str, span: Span) -> Diagnostic {
         if let Some((action, declared)) = self.globals.args_elsewhere.get(name) {
-            let help = match self.place {
-                Place::Invariant => "an invariant reads only state: copy the argument into a variable by an `effect`",
-                _ => "declare it under this action's `args:` too",
+            let (message, help) = match self.place {
+                Place::Invariant => (
+                    format!("`{name}` is an argument of another action, `{action}`"),
+                    "an invariant reads only state: copy the argument into a variable by an `effect`",
+                ),
+                Place::Event => (
+                    format!("`{name}` is an argument of the action `{action}`, and an event has no declared arguments"),
+                    "look in `payload` or `call.text`, which every call has: `contains(call.text, \"…\")`",
+                ),
+                Place::Claim => (
+                    format!("`{name}` is an argument of the action `{action}`, and this condition reads only state"),
+                    "copy the argument into a variable by an `effect`, and read that",
+                ),
+                Place::BeforeCall | Place::OnResult => (
+                    format!("`{name}` is an argument of another action, `{action}`"),
+                    "declare it under this action's `args:` too",
+                ),
             };
-            return Diagnostic::new(
-                Code::PX2006,
-                span,
-                format!("`{name}` is an argument of another action, `{action}`"),
-            )
-            .also(*declared, "declared here")
-            .help(help);
+            return Diagnostic::new(Code::PX2006, span, message).also(*declared, "declared here").help(help);
         }
         if let Some(declared) = self.globals.patterns.get(name) {
             return Diagnostic::new(Code::PX2006, span, format!("`{name}` is a pattern list, not a value"))
@@ -127,8 +151,13 @@ impl Scope<'_> {
                 self.globals.nearest(name, known).map(|near| format!("did you mean `{near}`?"))
             }
         };
-        let declare = "declare a state variable under `state:` or an argument under the action's `args:`; \
-                       a text is written in quotes";
+        let declare = match self.place {
+            Place::BeforeCall | Place::OnResult => {
+                "declare a state variable under `state:` or an argument under the action's `args:`; a text is written \
+                 in quotes"
+            }
+            _ => "declare a state variable under `state:`; a text is written in quotes",
+        };
         Diagnostic::new(Code::PX2001, span, format!("no variable is named `{name}`"))
             .help(help.unwrap_or_else(|| declare.to_owned()))
     }

@@ -33,7 +33,8 @@ const NAMES: &[&str] = &[
 
 pub(super) fn check(policy: &Policy, found: &mut Vec<Diagnostic>) {
     let mut lists: BTreeSet<ListId> = BTreeSet::new();
-    for expr in policy.expressions() {
+    // A check that misses a spelling leaves nothing open.
+    for expr in policy.rules() {
         expr.walk(&mut |node| match &node.kind {
             ExprKind::Matches(subject, list) if may_be_path(subject) => {
                 lists.insert(*list);

@@ -18,7 +18,7 @@ pub(super) fn check(policy: &Policy, found: &mut Vec<Diagnostic>) {
     }
     let conditions = policy.invariants.iter().map(|invariant| &invariant.expr);
     let guards = policy.actions.iter().flat_map(|action| action.guards.iter().map(|guard| &guard.expr));
-    for expr in conditions.chain(guards) {
+    for expr in conditions.chain(guards).chain(policy.claims()) {
         expr.walk(&mut |node| {
             if let ExprKind::State(id) = node.kind {
                 read.insert(id);

@@ -1,6 +1,8 @@
 //! YAML tree to [`PolicyFile`]: keys, shapes, names; every problem of the file in one run.
 
-use super::shape::Reader;
+mod checks;
+
+use super::shape::{Fields, Reader};
 use super::written::{Action, Default, ExprText, Literal, LiteralKind, Named, PatternList, PolicyFile, StateVar, Text};
 use crate::syntax;
 use crate::text::suggest::nearest;
@@ -8,8 +10,9 @@ use crate::text::{Code, Diagnostic, FileId, Span};
 use crate::yaml::{self, Document, Kind, Node, Value};
 use std::collections::HashMap;
 
-const TOP: &[&str] = &["default", "patterns", "state", "invariants", "actions"];
-const ACTION: &[&str] = &["name", "match", "args", "requires", "effect", "on_result"];
+const TOP: &[&str] = &["default", "patterns", "state", "invariants", "actions", "checks", "terminal"];
+const ACTION: &[&str] = &["name", "match", "args", "requires", "effect", "on_result", "reason", "hint"];
+const INVARIANT: &[&str] = &["name", "expr", "reason", "hint"];
 
 /// How many actions, invariants, variables and pattern lists a policy may have, and an action globs.
 const MAX_PARTS: usize = 2_000;
@@ -49,6 +52,17 @@ fn servers_key(root: &Node) -> Option<Span> {
     entries.iter().find(|entry| matches!(entry.key_text(), "servers" | "mcpServers")).map(|entry| entry.key.span)
 }
 
+/// Where globs stand, in the words of its messages.
+struct GlobPlace {
+    key: &'static str,
+    /// What an empty list means.
+    consequence: &'static str,
+    many: &'static str,
+}
+
+const MATCH: GlobPlace =
+    GlobPlace { key: "match", consequence: "the action never applies", many: "globs of one action" };
+
 struct Decoder {
     reader: Reader,
 }
@@ -64,6 +78,8 @@ impl Decoder {
             state: Vec::new(),
             invariants: Vec::new(),
             actions: Vec::new(),
+            checks: Vec::new(),
+            terminal: Vec::new(),
             comments: Vec::new(),
         };
         if let Some(node) = fields.get("default") {
@@ -81,6 +97,12 @@ impl Decoder {
         }
         if let Some(node) = fields.get("actions") {
             policy.actions = self.actions(node);
+        }
+        if let Some(node) = fields.get("checks") {
+            policy.checks = self.checks(node);
+        }
+        if let Some(node) = fields.get("terminal") {
+            policy.terminal = self.terminal(node);
         }
         Some(policy)
     }
@@ -177,7 +199,7 @@ impl Decoder {
         let mut invariants: Vec<Named> = Vec::new();
         let mut names = Names::default();
         for item in self.reader.list(node, "`invariants`", help) {
-            let Some(fields) = self.reader.fields(item, "an invariant", &["name", "expr"], help) else { continue };
+            let Some(fields) = self.reader.fields(item, "an invariant", INVARIANT, help) else { continue };
             let name = self.reader.required(&fields, "name", "add `name: NAME`; denials name it");
             let name = name.and_then(|node| self.reader.line(node, "the name of an invariant"));
             let expr = self.reader.required(&fields, "expr", "add `expr: EXPR`, a condition over the state");
@@ -185,8 +207,9 @@ impl Decoder {
             if let Some(name) = &name {
                 names.check(&mut self.reader, name, "invariant");
             }
+            let (reason, hint) = (self.words(&fields, "reason"), self.words(&fields, "hint"));
             if let (Some(name), Some(expr)) = (name, expr) {
-                invariants.push(Named { name, expr });
+                invariants.push(Named { name, expr, reason, hint });
             }
         }
         self.within_limit(&mut invariants, "invariants", node.span);
@@ -205,7 +228,7 @@ impl Decoder {
                 names.check(&mut self.reader, name, "action");
             }
             let globs = self.reader.required(&fields, "match", "add `match: \"server__tool\"` or a list of globs");
-            let globs = globs.map(|node| self.globs(node)).unwrap_or_default();
+            let globs = globs.map(|node| self.globs(node, &MATCH)).unwrap_or_default();
             let args = fields.get("args").map(|node| self.args(node)).unwrap_or_default();
             let requires = fields.get("requires").map(|node| self.requires(node)).unwrap_or_default();
             let effect = fields.get("effect").map(|node| self.assignments(node, "`effect`")).unwrap_or_default();
@@ -218,19 +241,35 @@ impl Decoder {
                 requires,
                 effect,
                 on_result: on_result.unwrap_or_default(),
+                reason: self.words(&fields, "reason"),
+                hint: self.words(&fields, "hint"),
             });
         }
         self.within_limit(&mut actions, "actions", node.span);
         actions
     }
 
-    fn globs(&mut self, node: &Node) -> Vec<Text> {
+    /// Words for people: a text that says something.
+    fn words(&mut self, fields: &Fields<'_>, key: &str) -> Option<Text> {
+        let node = fields.get(key)?;
+        let Text { text, span } = self.reader.text(node, &format!("`{key}`"))?;
+        let text = text.trim();
+        if text.is_empty() {
+            let message = format!("`{key}` is empty");
+            self.reader.report(Diagnostic::new(Code::PX1004, span, message).help("write why, or remove it"));
+            return None;
+        }
+        Some(Text { text: text.to_owned(), span })
+    }
+
+    fn globs(&mut self, node: &Node, place: &GlobPlace) -> Vec<Text> {
+        let GlobPlace { key, consequence, many } = place;
         let items = match &node.value {
             Value::Sequence(items) => {
                 if items.is_empty() {
                     self.reader.report(
-                        Diagnostic::new(Code::PX1004, node.span, "`match` is empty, so the action never applies")
-                            .help("name the tools: `match: [\"fs__read_*\"]`"),
+                        Diagnostic::new(Code::PX1004, node.span, format!("`{key}` is empty, so {consequence}"))
+                            .help(format!("name the tools: `{key}: [\"fs__read_*\"]`")),
                     );
                 }
                 items.as_slice()
@@ -243,13 +282,13 @@ impl Decoder {
             if text.text.is_empty() {
                 self.reader.report(
                     Diagnostic::new(Code::PX1004, item.span, "an empty glob matches no tool")
-                        .help("name a tool: `match: [\"fs__read_*\"]`"),
+                        .help(format!("name a tool: `{key}: [\"fs__read_*\"]`")),
                 );
                 continue;
             }
             globs.push(text);
         }
-        self.within_limit(&mut globs, "globs of one action", node.span);
+        self.within_limit(&mut globs, many, node.span);
         globs
     }
 

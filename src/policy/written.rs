@@ -76,6 +76,9 @@ pub enum LiteralKind {
 pub struct Named {
     pub name: Text,
     pub expr: ExprText,
+    /// Words for people, without blanks around them.
+    pub reason: Option<Text>,
+    pub hint: Option<Text>,
 }
 
 #[derive(Clone, Debug)]
@@ -88,6 +91,59 @@ pub struct Action {
     pub requires: Vec<ExprText>,
     pub effect: Vec<(Text, ExprText)>,
     pub on_result: Vec<(Text, ExprText)>,
+    /// Words for people, without blanks around them.
+    pub reason: Option<Text>,
+    pub hint: Option<Text>,
+}
+
+/// A fact that the checker must establish; it decides no call.
+#[derive(Clone, Debug)]
+pub struct Check {
+    pub name: Text,
+    pub reason: Option<Text>,
+    pub form: CheckForm,
+}
+
+/// What a check says.
+#[derive(Clone, Debug)]
+pub enum CheckForm {
+    Never { call: Event, after: Option<Event> },
+    Always(ExprText),
+    AtMost { count: u64, of: Event },
+    Before { call: Event, requires: Event },
+    Possible(Vec<Event>),
+}
+
+impl CheckForm {
+    /// Its events, in the order of the fields.
+    #[must_use]
+    pub fn events(&self) -> Vec<&Event> {
+        match self {
+            Self::Never { call, after } => std::iter::once(call).chain(after).collect(),
+            Self::Always(_) => Vec::new(),
+            Self::AtMost { of, .. } => vec![of],
+            Self::Before { call, requires } => vec![call, requires],
+            Self::Possible(calls) => calls.iter().collect(),
+        }
+    }
+}
+
+/// Calls of certain tools, all of them or those with a property.
+#[derive(Clone, Debug)]
+pub struct Event {
+    pub span: Span,
+    pub globs: Vec<Text>,
+    pub when: Option<ExprText>,
+}
+
+/// An intended lock-down: where `when` holds, the calls that `blocks` matches stay denied for ever.
+#[derive(Clone, Debug)]
+pub struct Terminal {
+    pub name: Option<Text>,
+    pub span: Span,
+    pub when: ExprText,
+    pub blocks: Vec<Text>,
+    pub reason: Option<Text>,
 }
 
 #[derive(Clone, Debug)]
@@ -101,6 +157,8 @@ pub struct PolicyFile {
     pub state: Vec<StateVar>,
     pub invariants: Vec<Named>,
     pub actions: Vec<Action>,
+    pub checks: Vec<Check>,
+    pub terminal: Vec<Terminal>,
     pub comments: Vec<Comment>,
 }
 
@@ -113,6 +171,11 @@ impl PolicyFile {
             let assigned = action.effect.iter().chain(&action.on_result).map(|(_, value)| value);
             action.requires.iter().chain(assigned)
         });
-        invariants.chain(actions).map(|expr| expr.span).collect()
+        let checks = self.checks.iter().flat_map(|check| {
+            let always = if let CheckForm::Always(expr) = &check.form { Some(expr) } else { None };
+            always.into_iter().chain(check.form.events().into_iter().filter_map(|event| event.when.as_ref()))
+        });
+        let terminal = self.terminal.iter().map(|terminal| &terminal.when);
+        invariants.chain(actions).chain(checks).chain(terminal).map(|expr| expr.span).collect()
     }
 }

@@ -10,12 +10,13 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
-const POLICIES: [&str; 6] = [
+const POLICIES: [&str; 7] = [
     include_str!("../../policies/etherscan/policy.yaml"),
     include_str!("../../policies/filesystem/policy.yaml"),
     include_str!("../../policies/github/policy.yaml"),
     include_str!("../../policies/mixed/policy.yaml"),
     include_str!("../fixtures/readme.yaml"),
+    include_str!("../fixtures/check/checks.yaml"),
     include_str!("../fixtures/agentdojo/banking.core.yaml"),
 ];
 
