@@ -4,6 +4,7 @@
 
 mod blockers;
 mod blocks;
+mod compare;
 mod confirm;
 mod findings;
 mod ghost;
@@ -16,6 +17,7 @@ mod terms;
 use crate::catalogue::Catalogue;
 use crate::eval::Policy;
 use crate::text::{Code, Diagnostic, Span, Verdict};
+pub use compare::{Comparison, compare};
 use solve::{How, Reach, Solved};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};

@@ -4,6 +4,7 @@ mod audit;
 mod check;
 #[cfg(feature = "gateway")]
 mod demo;
+mod diff;
 mod error;
 mod explain;
 mod files;
@@ -58,6 +59,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Check(check::Args),
+    Diff(diff::Args),
     Test(test::Args),
     Replay(replay::Args),
     #[cfg(feature = "gateway")]
@@ -119,6 +121,7 @@ pub fn main() -> ExitCode {
 fn run(command: Command, printer: &mut Printer) -> Result<Outcome, ToolError> {
     match command {
         Command::Check(args) => check::run(&args, printer),
+        Command::Diff(args) => diff::run(&args, printer),
         Command::Test(args) => test::run(&args, printer),
         Command::Replay(args) => replay::run(&args, printer),
         #[cfg(feature = "gateway")]

@@ -7,5 +7,6 @@ pub mod term;
 
 pub use system::{
     Answer, Assign, Class, Gap, Goal, Guard, Invariant, Kind, Label, Outcome, Param, Step, System, Tool, Var, VarType,
+    after,
 };
 pub use term::{NoValue, Term};

@@ -1,6 +1,7 @@
 //! A policy file as it was written: its sections, names and expressions, each with its place.
 //! Knows the file's shape, not the meaning of its names.
 
+pub mod changes;
 mod decode;
 mod shape;
 pub mod written;

@@ -1,6 +1,7 @@
 //! Diagnostics as text: one renderer a file. Knows nothing of how they were found.
 
 pub mod human;
+pub mod itf;
 pub mod json;
 pub mod junit;
 pub mod short;

@@ -117,7 +117,7 @@ fn told(
     let typed = policy.typed();
     let system = &solved.one;
     let steps = solved.graph.path(trap.state);
-    let mut replayed = replay(policy, system, &steps, None, true)?;
+    let mut replayed = replay(policy, 0, system, &steps, None, true)?;
     let wanted = |class: &Class| trap.actions.iter().any(|action| takes_part(system, class, *action));
     let groups = blocked(policy, system, &replayed.state, &replayed.session, &wanted)?;
     replayed.trace.end = lines(policy, &groups, true);

@@ -25,9 +25,11 @@ struct Pending {
     call: usize,
 }
 
-/// Replays the steps, and then decides `last` without going on. `Err` says where the evaluator disagrees.
+/// Replays the steps under the policy of one side, and then decides `last` without going on. `Err` says where the
+/// evaluator disagrees.
 pub(super) fn replay(
     policy: &Policy,
+    side: usize,
     system: &System,
     steps: &[Step],
     last: Option<&(usize, Vec<i64>)>,
@@ -91,7 +93,7 @@ pub(super) fn replay(
             }
         }
         state = next(system, &state, step).ok_or_else(|| format!("step {}: the model has no next state", at + 1))?;
-        agree(system, &state, &session).map_err(|what| format!("step {}: {what}", at + 1))?;
+        agree(system, side, &state, &session).map_err(|what| format!("step {}: {what}", at + 1))?;
     }
     if let Some((class, params)) = last {
         let class = system.classes.get(*class).ok_or("a call of no class")?;
@@ -103,7 +105,7 @@ pub(super) fn replay(
         let mut row = row(policy, &session, &after, &tool.name, &tool.upstream, &arguments);
         row.verdict = verdict.decision.as_str();
         row.reason = verdict.reason_with(Texts::Shown);
-        let expected = value(&system.allowed(class, None), &state, params);
+        let expected = value(&system.allowed(class, Some(side)), &state, params);
         if expected != verdict.decision.permits() {
             return Err(format!("the call of `{}` is decided otherwise than in the model", tool.name));
         }
@@ -184,10 +186,10 @@ pub(super) fn value(term: &Term, state: &[i64], params: &[i64]) -> bool {
 }
 
 /// Compares the model's state with the session's.
-fn agree(system: &System, state: &[i64], session: &Session) -> Result<(), String> {
+fn agree(system: &System, side: usize, state: &[i64], session: &Session) -> Result<(), String> {
     for (var, value) in system.vars.iter().zip(state) {
-        let Some((_, id)) = var.origin else { continue };
-        if var.capped {
+        let Some((of, id)) = var.origin else { continue };
+        if var.capped || of != side {
             continue;
         }
         let Some(real) = session.state().get(id.0 as usize) else { continue };

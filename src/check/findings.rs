@@ -84,7 +84,7 @@ impl Teller<'_> {
 
     fn replayed(&self, hit: &Hit) -> Result<Replayed, String> {
         let system = self.solved.system_of(hit);
-        replay(self.policy, system, &hit.steps, hit.call.as_ref(), hit.shortest)
+        replay(self.policy, 0, system, &hit.steps, hit.call.as_ref(), hit.shortest)
     }
 
     fn span(&self, rule: Rule) -> Span {

@@ -5,7 +5,7 @@ use super::ghost;
 use super::terms::{Conditions, holds, safe};
 use crate::catalogue::Catalogue;
 use crate::eval::{Policy, Rule};
-use crate::ir::{CheckKind, Event, Expr, ExprKind, Glob};
+use crate::ir::{CheckKind, Expr, ExprKind, Glob};
 use crate::model::build::{Mark, Request, build};
 use crate::model::universe::{ToolName, universe};
 use crate::model::{Class, Gap, Goal, Kind, System, Term};
@@ -66,6 +66,9 @@ pub(super) enum Subject {
         check: usize,
         event: &'static str,
     },
+    /// The new one of two policies allows what the old one denies.
+    NewAccess,
+    NewDenial,
     /// One of the calls that a check wants to be possible.
     Possible {
         check: usize,
@@ -77,20 +80,10 @@ pub(super) enum Subject {
 pub(super) fn tools(policy: &Policy, catalogue: Option<&Catalogue>) -> (Vec<ToolName>, Vec<Gap>) {
     let typed = policy.typed();
     let terminal = typed.terminal.iter().flat_map(|terminal| terminal.blocks.iter().map(|(glob, _)| glob));
-    let events = typed.checks.iter().flat_map(|check| events(&check.kind));
+    let events = typed.checks.iter().flat_map(|check| check.kind.events());
     let events = events.into_iter().flat_map(|event| event.globs.iter().map(|(glob, _)| glob));
     let extra: Vec<&Glob> = terminal.chain(events).collect();
     universe(&[policy], &extra, catalogue)
-}
-
-fn events(kind: &CheckKind) -> Vec<&Event> {
-    match kind {
-        CheckKind::Never { call, after } => std::iter::once(call).chain(after).collect(),
-        CheckKind::Always { .. } => Vec::new(),
-        CheckKind::AtMost { of, .. } => vec![of],
-        CheckKind::Before { call, requires } => vec![call, requires],
-        CheckKind::Possible { calls } => calls.iter().collect(),
-    }
 }
 
 /// Every group of questions; the first is about the policy as it stands.
@@ -239,7 +232,7 @@ fn no_value(system: &System, conditions: &[Conditions], ask: &mut impl FnMut(Str
         }
         let effect = class.committed();
         for (at, invariant) in system.invariants.iter().enumerate() {
-            let missing = Term::not(crate::model::system::after(&invariant.term, &effect).has_value());
+            let missing = Term::not(crate::model::after(&invariant.term, &effect).has_value());
             let others = conditions.invariants_but(Some(at));
             let rest = [conditions.rest.clone(), conditions.guards_but(None), others, missing];
             add(Rule::Invariant(invariant.index), index, Term::and(rest));
@@ -260,7 +253,7 @@ fn orders(system: &System, conditions: &[Conditions], ask: &mut impl FnMut(Strin
             for (at, second) in assigns.iter().enumerate() {
                 for first in assigns.iter().take(at).filter(|first| first.var == second.var) {
                     let (Some(a), Some(b)) = (first.label, second.label) else { continue };
-                    let swap = |outer: &Term, inner: &Term| crate::model::system::after(outer, &[(second.var, inner)]);
+                    let swap = |outer: &Term, inner: &Term| crate::model::after(outer, &[(second.var, inner)]);
                     let written = swap(&second.alone, &first.alone);
                     let other = swap(&first.alone, &second.alone);
                     let differ = Term::not(Term::eq(written.guarded(), other.guarded()));
@@ -310,7 +303,7 @@ fn lock_down(policy: &Policy, tools: &[ToolName], at: usize) -> Group {
 /// The groups of checks that are fed by calls.
 fn check(policy: &Policy, tools: &[ToolName], at: usize) -> Option<Group> {
     let check = policy.typed().checks.get(at)?;
-    let events = events(&check.kind);
+    let events = check.kind.events();
     if events.is_empty() {
         return None;
     }

@@ -1,6 +1,6 @@
 //! Conditions over one class of calls: which rule fails, which of them decides alone.
 
-use crate::model::{Class, Guard, Label, System, Term, system::after};
+use crate::model::{Class, Guard, Label, System, Term, after};
 
 /// The conditions under which a call of a class is allowed, one by one.
 pub(super) struct Conditions {

@@ -1,22 +1,32 @@
 //! `praxiom check`: everything that is wrong with a policy, stage by stage.
 
+mod accept;
+mod progress;
+mod save;
+mod stats;
+
 use super::Outcome;
 use super::error::ToolError;
 use super::files::{read_text, shown};
 use super::load::{Format, compile};
 use super::output::Printer;
 use crate::catalogue::Catalogue;
+use crate::check::{self, InFlight, Options, Report};
+use crate::config::parse_duration;
 use crate::eval::Compiled;
 use crate::lint;
-use crate::report::json::{FileReport, document};
-use crate::report::{count, tally};
-use crate::text::{Code, Diagnostic, FileId, Sources, limit_diagnostics, sort_diagnostics};
+use crate::report::json::{Explored, FileReport, document};
+use crate::report::{count, itf, short, tally};
+use crate::text::{Code, Diagnostic, FileId, Severity, Sources, limit_diagnostics, sort_diagnostics};
 use clap::ValueEnum;
+use progress::Progress;
+use std::path::PathBuf;
+use std::time::Duration;
 
 /// Tool lists beyond this are refused.
 const MAX_TOOLS_BYTES: usize = 64 * 1024 * 1024;
 
-/// Check policies: syntax, types, likely mistakes.
+/// Check policies: syntax, types, likely mistakes, and what can happen over all sequences of calls.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// Policies; `-` is standard input
@@ -25,14 +35,57 @@ pub(super) struct Args {
     /// What the servers offer: the lock that `praxiom tools lock` writes, or NAME=FILE with a server's tools/list result
     #[arg(long, value_name = "[NAME=]FILE")]
     tools: Vec<String>,
-    #[arg(long, value_enum, default_value_t = Format::Human)]
-    format: Format,
+    #[arg(long, value_enum, default_value_t = Output::Human)]
+    format: Output,
     /// The last stage to run
-    #[arg(long, value_enum, default_value_t = Stage::Lint)]
+    #[arg(long, value_enum, default_value_t = Stage::Model)]
     stage: Stage,
-    /// Warnings count as errors
+    /// Warnings count as errors, and so do lasting blocks that `terminal:` does not declare
     #[arg(long)]
     strict: bool,
+    /// Questions that stay undecided are no failure
+    #[arg(long)]
+    allow_unknown: bool,
+    /// Time for all questions of one policy, e.g. 500ms, 10s, 2m
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = time)]
+    time_limit: Duration,
+    /// Whether calls are decided while others are under way
+    #[arg(long, value_enum, default_value_t = Calls::Many)]
+    in_flight: Calls,
+    /// Findings that an earlier `--format json` document holds are accepted
+    #[arg(long, value_name = "BASELINE")]
+    accept: Option<String>,
+    /// Write each trace as a test case of `praxiom test` into this folder
+    #[arg(long, value_name = "DIR")]
+    save_test: Option<PathBuf>,
+    /// Say how each question was answered
+    #[arg(long)]
+    stats: bool,
+}
+
+/// How findings are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Output {
+    /// For a person: source lines, places, remarks, traces
+    Human,
+    /// One line a finding: `file:line:col: severity[CODE]: message`
+    Short,
+    /// One JSON document on standard output
+    Json,
+    /// The first trace, for tools that read Informal Trace Format
+    Itf,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Calls {
+    /// Each call returns before the next is decided
+    One,
+    /// Calls may overlap, and answers may come late
+    Many,
+}
+
+pub(super) fn time(text: &str) -> Result<Duration, String> {
+    parse_duration(text).map_err(|why| format!("{why}: write e.g. 500ms, 10s or 2m"))
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
@@ -43,6 +96,8 @@ enum Stage {
     Types,
     /// Likely mistakes too
     Lint,
+    /// Everything: what can happen over all sequences of calls
+    Model,
 }
 
 pub(super) fn run(args: &Args, printer: &mut Printer) -> Result<Outcome, ToolError> {
@@ -57,8 +112,11 @@ pub(super) fn run(args: &Args, printer: &mut Printer) -> Result<Outcome, ToolErr
     if args.policies.iter().filter(|path| *path == "-").count() > 1 {
         return Err(ToolError::usage("standard input is named twice", "name `-` once, and files for the others"));
     }
+    let accepted = args.accept.as_deref().map(accept::read).transpose()?;
+    let options = options(args);
     let mut files = Vec::new();
     let mut failed_to_run = None;
+    let mut statistics = Vec::new();
     for path in &args.policies {
         let compiled = match compile(path, &mut sources) {
             Ok(compiled) => compiled,
@@ -70,58 +128,112 @@ pub(super) fn run(args: &Args, printer: &mut Printer) -> Result<Outcome, ToolErr
         };
         let digest = compiled.policy.as_ref().map(|policy| policy.digest().to_owned());
         let file = sources.iter().last().map_or(FileId(0), |(id, _)| id);
-        let found = staged(compiled, file, &sources, catalogue.as_ref(), args.stage);
+        let (mut found, report) = staged(compiled, file, &sources, catalogue.as_ref(), args.stage, &options);
+        if let Some(accepted) = &accepted {
+            accepted.forget(&mut found, &sources);
+        }
         let (errors, warnings) = count(&found);
-        let errors = errors + if args.strict { warnings } else { 0 };
-        files.push(FileReport { path: shown(path), digest, errors });
+        // An undecided question has an exit code of its own.
+        let unknown = found.iter().filter(|diagnostic| diagnostic.code == Code::PX4017).count();
+        let errors = errors + if args.strict { warnings - unknown } else { 0 };
+        let undecided = if unknown > 0 { report.as_ref().map_or(0, |report| report.undecided) } else { 0 };
+        let model = report.as_ref().map(|report| Explored { counts: report.counts, engine: report.engine });
+        files.push(FileReport { path: shown(path), digest, errors, undecided, model });
+        if let Some(folder) = &args.save_test {
+            save::traces(folder, path, &found)?;
+        }
+        statistics.extend(report.map(|report| (shown(path), report)));
         diagnostics.extend(found);
     }
-    if args.format == Format::Json {
-        printer.json(&document(&files, &diagnostics, &sources))?;
-    } else {
-        printer.findings(&diagnostics, &sources, args.format)?;
+    match args.format {
+        Output::Json => printer.json(&document(&files, &diagnostics, &sources))?,
+        Output::Itf => {
+            if let Some(found) = diagnostics.iter().find(|diagnostic| diagnostic.trace.is_some()) {
+                printer.json(&itf::document(found))?;
+            }
+        }
+        Output::Short => printer.findings(&diagnostics, &sources, Format::Short)?,
+        Output::Human => {
+            let (told, asides): (Vec<Diagnostic>, Vec<Diagnostic>) =
+                diagnostics.iter().cloned().partition(|diagnostic| diagnostic.severity > Severity::Info);
+            printer.findings(&told, &sources, Format::Human)?;
+            for aside in &asides {
+                printer.remark(&short::line(aside, &sources))?;
+            }
+        }
     }
     if let Some(error) = failed_to_run {
         return Err(error);
     }
-    if args.format == Format::Human {
+    if args.stats {
+        for (path, report) in &statistics {
+            printer.remark(&stats::table(path, report))?;
+        }
+    }
+    let undecided = files.iter().any(|file| file.undecided > 0) && !args.allow_unknown;
+    if args.format == Output::Human {
         let what =
             if let [only] = args.policies.as_slice() { shown(only) } else { format!("{} policies", files.len()) };
         let told = tally(&diagnostics).unwrap_or_else(|| "no findings".to_owned());
-        printer.remark(&format!("{what}: {told}"))?;
+        let extent = stats::extent(statistics.iter().map(|(_, report)| report));
+        printer.remark(&format!("{what}: {told}{extent}"))?;
     }
     if diagnostics.iter().any(|diagnostic| diagnostic.code == Code::PX9001) {
         return Ok(Outcome::Internal);
     }
     let failed = broken_lists > 0 || files.iter().any(|file| file.errors > 0);
-    Ok(if failed { Outcome::Findings } else { Outcome::Clean })
+    Ok(match (failed, undecided) {
+        (true, _) => Outcome::Findings,
+        (false, true) => Outcome::Undecided,
+        (false, false) => Outcome::Clean,
+    })
 }
 
-/// The findings of one policy up to the stage, silences applied, in reading order.
+fn options(args: &Args) -> Options {
+    Options {
+        in_flight: match args.in_flight {
+            Calls::One => InFlight::One,
+            Calls::Many => InFlight::Many,
+        },
+        time: args.time_limit,
+        strict: args.strict,
+        solver: std::env::current_exe().ok(),
+        ..Options::default()
+    }
+}
+
+/// The findings of one policy up to the stage, silences applied, in reading order; and what the model checker knows.
 fn staged(
     compiled: Compiled,
     file: FileId,
     sources: &Sources,
     catalogue: Option<&Catalogue>,
     stage: Stage,
-) -> Vec<Diagnostic> {
+    options: &Options,
+) -> (Vec<Diagnostic>, Option<Report>) {
     let Compiled { file: written, policy, diagnostics: mut found } = compiled;
-    match stage {
-        Stage::Syntax => found.retain(|diagnostic| diagnostic.code < Code::PX2001),
-        Stage::Types => {}
-        Stage::Lint => {
-            if let (Some(written), Some(policy), Some(source)) = (written, policy, sources.get(file)) {
-                found.extend(lint::lint(&written, &policy, catalogue));
-                found = lint::silence(&written.comments, &written.expression_spans(), source, found);
-            }
+    let mut report = None;
+    if stage == Stage::Syntax {
+        found.retain(|diagnostic| diagnostic.code < Code::PX2001);
+    }
+    if stage >= Stage::Lint
+        && let (Some(written), Some(policy), Some(source)) = (written, policy, sources.get(file))
+    {
+        found.extend(lint::lint(&written, &policy, catalogue));
+        if stage >= Stage::Model {
+            let mut progress = Progress::new(source.name());
+            let mut checked = check::check(&policy, written.default_span, catalogue, options, &mut |n| progress.at(n));
+            found.append(&mut checked.diagnostics);
+            report = Some(checked);
         }
+        found = lint::silence(&written.comments, &written.expression_spans(), source, found);
     }
     limit_diagnostics(&mut found);
     sort_diagnostics(&mut found);
-    found
+    (found, report)
 }
 
-fn catalogue(
+pub(super) fn catalogue(
     tools: &[String],
     sources: &mut Sources,
     diagnostics: &mut Vec<Diagnostic>,
