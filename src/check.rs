@@ -13,23 +13,18 @@ mod plan;
 mod solve;
 mod still;
 mod terms;
+mod verify;
 
 use crate::catalogue::Catalogue;
 use crate::eval::Policy;
+use crate::proof::{self, Certificate, Evidence, Level};
 use crate::text::{Code, Diagnostic, Span, Verdict};
+pub use crate::proof::InFlight;
 pub use compare::{Comparison, compare};
+pub use verify::verify;
 use solve::{How, Reach, Solved};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
-
-/// How calls may follow each other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum InFlight {
-    /// Each call returns before the next is decided.
-    One,
-    /// Calls may be decided while earlier ones are under way: what an answer changes comes at any later time.
-    Many,
-}
 
 /// Bounds of a run.
 #[derive(Clone, Debug)]
@@ -63,8 +58,12 @@ pub struct Answered {
     /// Stable within a policy, e.g. `deadlock`, `check:budget`, `allowed:read_files`.
     pub id: String,
     pub verdict: Verdict,
+    /// How bad it is if it fails.
+    pub level: Level,
     /// How it is known, for a person.
     pub how: String,
+    /// How it is known, for a certificate.
+    pub evidence: Option<Evidence>,
 }
 
 /// Everything that is known of a policy.
@@ -119,7 +118,13 @@ pub fn check(
             if let Reach::Unknown(why) = reach {
                 undecided.push((question.id.clone(), why.clone()));
             }
-            report.answered.push(Answered { id: question.id.clone(), verdict, how: how(&solved, reach) });
+            report.answered.push(Answered {
+                id: question.id.clone(),
+                verdict,
+                level: question.subject.level(),
+                how: how(&solved, reach),
+                evidence: evidence(&solved, reach),
+            });
         }
         findings::of(policy, place, &solved, &mut report.diagnostics);
         if at == 0 {
@@ -150,9 +155,63 @@ fn how(solved: &Solved, reach: &Reach) -> String {
         }
         Reach::Never(How::Explicit { states, .. }) => format!("all {states} states visited"),
         Reach::Never(How::Symbolic { engine, invariant, .. }) => {
-            format!("{engine}: {}", solved.proof_space().0.shown(invariant))
+            format!("{engine}: {}", solved.spaces.widest().shown(invariant))
         }
         Reach::Unknown(why) => why.clone(),
+    }
+}
+
+/// How an answer is known, for a certificate.
+fn evidence(solved: &Solved, reach: &Reach) -> Option<Evidence> {
+    Some(match reach {
+        Reach::Reached(hit) => Evidence::Run {
+            steps: hit.steps.clone(),
+            call: hit.call.clone(),
+            overlapping: hit.overlapping,
+        },
+        Reach::Never(How::Explicit { states, transitions }) => {
+            Evidence::Explored { states: *states, transitions: *transitions }
+        }
+        Reach::Never(How::Symbolic { engine, invariant, k }) => Evidence::Invariant {
+            engine: engine.clone(),
+            k: *k,
+            text: solved.spaces.widest().shown(invariant).to_string(),
+            term: invariant.clone(),
+        },
+        Reach::Unknown(_) => return None,
+    })
+}
+
+impl Report {
+    /// The certificate of what is known. `errors`: error-level findings of all stages.
+    #[must_use]
+    pub fn certificate(
+        &self,
+        policy: &Policy,
+        catalogue: Option<&Catalogue>,
+        in_flight: InFlight,
+        errors: usize,
+    ) -> Certificate {
+        let question = |answered: &Answered| proof::Question {
+            id: answered.id.clone(),
+            verdict: match answered.verdict {
+                Verdict::Proved => proof::Verdict::Holds,
+                Verdict::Refuted => proof::Verdict::Fails,
+                Verdict::Unknown => proof::Verdict::Unknown,
+            },
+            level: answered.level,
+            by: answered.evidence.clone(),
+        };
+        Certificate {
+            version: proof::VERSION,
+            policy: policy.digest().to_owned(),
+            tools: catalogue.map(proof::tools_digest),
+            in_flight,
+            assumptions: self.assumptions.clone(),
+            states: self.counts.map(|(states, _)| states),
+            errors,
+            questions: self.answered.iter().map(question).collect(),
+        }
     }
 }
 

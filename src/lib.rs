@@ -53,6 +53,7 @@ pub mod json;
 pub mod lint;
 pub mod model;
 pub mod policy;
+pub mod proof;
 pub mod recording;
 pub mod replay;
 pub mod report;

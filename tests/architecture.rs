@@ -25,6 +25,7 @@ const LAYERS: &[(&str, u8)] = &[
     ("model", 5),
     ("recording", 5),
     ("explicit", 6),
+    ("proof", 6),
     ("smt", 6),
     ("check", 7),
     ("config", 7),

@@ -8,6 +8,7 @@ use super::solve::Solved;
 use super::terms::holds;
 use super::{Answered, Options, Report};
 use crate::eval::Policy;
+use crate::proof::{Evidence, Level};
 use crate::model::{Class, System};
 use crate::text::{Code, Diagnostic, Severity, Span, Verdict};
 use std::collections::HashMap;
@@ -28,8 +29,8 @@ pub(super) fn check(
     undecided: &mut Vec<(String, String)>,
 ) {
     let typed = policy.typed();
-    let system = &solved.one;
-    let (proof_system, proof_graph) = solved.proof_space();
+    let system = solved.one();
+    let (proof_system, proof_graph) = (solved.spaces.widest(), solved.proof_graph());
     let actions: Vec<usize> = typed
         .actions
         .iter()
@@ -40,12 +41,13 @@ pub(super) fn check(
     if actions.is_empty() {
         return;
     }
-    let mut answered = |verdict, how: String| {
-        report.answered.push(Answered { id: "permanent-blocks".to_owned(), verdict, how });
+    let mut answered = |verdict, how: String, evidence| {
+        let id = "permanent-blocks".to_owned();
+        report.answered.push(Answered { id, verdict, level: Level::Info, how, evidence });
     };
-    if !proof_graph.complete() || !solved.graph.complete() || !system.gaps.is_empty() {
+    if !proof_graph.complete() || !solved.graph.complete() || !solved.gaps.is_empty() {
         let why = "permanent blocks are found only where every state can be visited".to_owned();
-        answered(Verdict::Unknown, why.clone());
+        answered(Verdict::Unknown, why.clone(), None);
         undecided.push(("permanent-blocks".to_owned(), why));
         return;
     }
@@ -77,7 +79,9 @@ pub(super) fn check(
             None => traps.push(Trap { state: first, actions: vec![*action] }),
         }
     }
-    answered(Verdict::Proved, format!("all {} states visited", proof_graph.states()));
+    let (states, transitions) = (proof_graph.states(), proof_graph.transitions());
+    let evidence = Evidence::Explored { states, transitions };
+    answered(Verdict::Proved, format!("all {states} states visited"), Some(evidence));
     for trap in traps {
         match told(policy, place, solved, &trap, options) {
             Ok(Some(diagnostic)) => report.diagnostics.push(diagnostic),
@@ -115,7 +119,7 @@ fn told(
     options: &Options,
 ) -> Result<Option<Diagnostic>, String> {
     let typed = policy.typed();
-    let system = &solved.one;
+    let system = solved.one();
     let steps = solved.graph.path(trap.state);
     let mut replayed = replay(policy, 0, system, &steps, None, true)?;
     let wanted = |class: &Class| trap.actions.iter().any(|action| takes_part(system, class, *action));

@@ -73,7 +73,13 @@ pub fn compare(
             Subject::NewAccess => comparison.new_access = found,
             _ => comparison.new_denial = found,
         }
-        comparison.answered.push(Answered { id: question.id.clone(), verdict, how: how(&solved, reach) });
+        comparison.answered.push(Answered {
+            id: question.id.clone(),
+            verdict,
+            level: question.subject.level(),
+            how: how(&solved, reach),
+            evidence: None,
+        });
         match reach {
             Reach::Reached(hit) => {
                 let run = |(policy, side): (&Policy, usize)| {

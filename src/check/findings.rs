@@ -60,11 +60,11 @@ impl Teller<'_> {
             Subject::CoveredDeadlock => told(Subject::Deadlock),
             // A deadlock by a broken invariant says how the answer broke it.
             Subject::UnsafeResult => {
-                let system = &self.solved.one;
+                let system = self.solved.one();
                 told(Subject::Deadlock) && !system.invariants.is_empty() && self.deadlock_is_unsafe()
             }
             Subject::ToolAllowed(at) => {
-                let actions = self.solved.one.tools.get(at).and_then(|tool| tool.actions.first());
+                let actions = self.solved.one().tools.get(at).and_then(|tool| tool.actions.first());
                 actions.is_some_and(|actions| actions.iter().any(|action| told(Subject::ActionAllowed(*action))))
             }
             _ => false,
@@ -319,11 +319,11 @@ impl Teller<'_> {
                 let message = format!("no call of '{}' is ever allowed", action.name);
                 let mut diagnostic = Diagnostic::new(Code::PX4005, self.action_span(at), message)
                     .label(format!("denied {known}, with any arguments"));
-                diagnostic = self.blamed(diagnostic, &|class| takes_part(&self.solved.one, class, at));
+                diagnostic = self.blamed(diagnostic, &|class| takes_part(self.solved.one(), class, at));
                 diagnostic.help("weaken the rule that denies; if a ban is meant, write `requires: false`")
             }
             Subject::ToolAllowed(at) => {
-                let Some(tool) = self.solved.one.tools.get(at) else { return Ok(None) };
+                let Some(tool) = self.solved.one().tools.get(at) else { return Ok(None) };
                 let action = tool.actions.first().and_then(|actions| actions.last()).copied().unwrap_or(0);
                 let message = format!("no call of `{}` is ever allowed", tool.name);
                 let mut diagnostic = Diagnostic::new(Code::PX4005, self.action_span(action), message)
@@ -379,7 +379,7 @@ impl Teller<'_> {
 
     /// Adds who denies the calls before anything has happened.
     fn blamed(&self, diagnostic: Diagnostic, wanted: &dyn Fn(&Class) -> bool) -> Diagnostic {
-        let system = &self.solved.one;
+        let system = self.solved.one();
         let session = self.policy.session();
         let Ok(groups) = blocked(self.policy, system, &system.initial(), &session, wanted) else { return diagnostic };
         let by_ban = groups.iter().all(|group| {

@@ -10,6 +10,7 @@ use crate::model::build::{Mark, Request, build};
 use crate::model::universe::{ToolName, universe};
 use crate::model::{Class, Gap, Goal, Kind, System, Term};
 use crate::policy::Default;
+use crate::proof::Level;
 
 /// Questions about one system.
 #[derive(Debug)]
@@ -74,6 +75,31 @@ pub(super) enum Subject {
         check: usize,
         call: usize,
     },
+}
+
+impl Subject {
+    /// How bad the bad answer is.
+    pub(super) fn level(self) -> Level {
+        match self {
+            Self::Deadlock
+            | Self::UnsafeResult
+            | Self::Fault
+            | Self::NoValue(_)
+            | Self::ActionAllowed(_)
+            | Self::ToolAllowed(_)
+            | Self::Order { .. }
+            | Self::LockDownLeft(_)
+            | Self::Check(_)
+            | Self::Possible { .. } => Level::Error,
+            Self::CoveredDeadlock
+            | Self::GuardFails { .. }
+            | Self::InvariantDecides(_)
+            | Self::LockDownReached(_)
+            | Self::EventHappens { .. }
+            | Self::NewAccess => Level::Warning,
+            Self::NewDenial => Level::Info,
+        }
+    }
 }
 
 /// The tools of a policy's model.

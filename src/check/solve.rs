@@ -1,10 +1,11 @@
 //! One answer for each goal: the explicit engine first, the symbolic one where it does not finish. What calls that
 //! overlap can do is asked too. Nothing is concluded from a bound that was reached.
 
+use super::Options;
 use super::plan::{Group, Question, Wants};
-use super::{InFlight, Options};
+use super::verify::overlaps;
 use crate::explicit::{Found as Seen, Graph, Hit as Place, Limits, Stop, dive};
-use crate::model::{Goal, Kind, Step, System, Term, cap, overlapping};
+use crate::model::{Class, Gap, Goal, Step, System, Term, cap, overlapping};
 use std::time::{Duration, Instant};
 
 /// Calls in flight at once in the search for traces.
@@ -41,66 +42,110 @@ pub(super) enum How {
 /// One group with its systems and what was found.
 #[derive(Debug)]
 pub(super) struct Solved {
-    /// Calls one at a time.
-    pub(super) one: System,
-    /// Calls that overlap, as traces use it; `None` where that makes no difference.
-    pub(super) many: Option<System>,
+    pub(super) spaces: Spaces,
+    pub(super) gaps: Vec<Gap>,
     /// The states with one call at a time, calls without a witness left out.
     pub(super) graph: Graph,
-    /// The states that proofs rest on: all calls, overlapping where that is asked.
-    pub(super) widest: Option<(System, Graph)>,
+    /// The states of the widest system, where these are others.
+    wide: Option<Graph>,
     pub(super) questions: Vec<Question>,
     pub(super) reaches: Vec<Reach>,
 }
 
 impl Solved {
-    /// The system that the steps of a hit belong to.
-    pub(super) fn system_of(&self, hit: &Hit) -> &System {
-        if hit.overlapping { self.many.as_ref().unwrap_or(&self.one) } else { &self.one }
+    /// Calls one at a time.
+    pub(super) fn one(&self) -> &System {
+        &self.spaces.one
     }
 
-    /// The system and graph that hold every behaviour.
-    pub(super) fn proof_space(&self) -> (&System, &Graph) {
-        self.widest.as_ref().map_or((&self.one, &self.graph), |(system, graph)| (system, graph))
+    /// The system that the steps of a hit belong to.
+    pub(super) fn system_of(&self, hit: &Hit) -> &System {
+        if hit.overlapping { self.spaces.many.as_ref().unwrap_or(&self.spaces.one) } else { &self.spaces.one }
     }
+
+    /// The states that proofs rest on, of the widest system.
+    pub(super) fn proof_graph(&self) -> &Graph {
+        self.wide.as_ref().unwrap_or(&self.graph)
+    }
+}
+
+/// The systems of a group.
+#[derive(Debug)]
+pub(super) struct Spaces {
+    /// Calls one at a time.
+    pub(super) one: System,
+    /// Calls that overlap, with a bound on those in flight: for traces. `None` where that makes no difference.
+    pub(super) many: Option<System>,
+    /// Every behaviour, where it is more than that of `one`: for proofs.
+    widest: Option<System>,
+    /// Whether calls without a witness are left out of `one`.
+    unwitnessed: bool,
+}
+
+/// The systems of a group; counters are held where neither its rules nor its goals tell their values apart.
+pub(super) fn spaces(group: &Group, options: &Options) -> Spaces {
+    let system = &group.system;
+    let terms: Vec<&Term> = group.questions.iter().flat_map(|question| terms(&question.goal)).collect();
+    let one = cap(system, &terms);
+    let overlaps = overlaps(options.in_flight, system);
+    let many = overlaps.then(|| cap(&overlapping(system, Some(IN_FLIGHT)), &terms));
+    let widest = overlaps.then(|| cap(&overlapping(system, None), &terms));
+    let seen = |class: &Class| class.witnessed && class.outcomes.iter().all(|outcome| outcome.witnessed);
+    Spaces { one, many, widest, unwitnessed: !system.classes.iter().all(seen) }
+}
+
+impl Spaces {
+    /// The system that holds every behaviour.
+    pub(super) fn widest(&self) -> &System {
+        self.widest.as_ref().unwrap_or(&self.one)
+    }
+
+    /// All states of the widest system, calls without a witness included.
+    pub(super) fn explore_widest(
+        &self,
+        options: &Options,
+        deadline: Instant,
+        progress: &mut dyn FnMut(usize),
+    ) -> Graph {
+        Graph::explore(self.widest(), &limits(options, deadline), true, progress)
+    }
+
+    /// What a graph of the widest system says of one goal.
+    pub(super) fn first(&self, graph: &Graph, goal: &Goal) -> Reach {
+        match graph.search(self.widest(), std::slice::from_ref(goal)).pop() {
+            Some(Seen::Found(place)) => reached(place, true, false),
+            Some(Seen::Absent) => {
+                Reach::Never(How::Explicit { states: graph.states(), transitions: graph.transitions() })
+            }
+            Some(Seen::Open(_)) | None => Reach::Unknown("not all states were visited".to_owned()),
+        }
+    }
+}
+
+fn limits(options: &Options, deadline: Instant) -> Limits {
+    Limits { states: options.states, deadline, ..Limits::default() }
 }
 
 /// Answers every goal of a group by `deadline`.
 pub(super) fn solve(group: Group, options: &Options, deadline: Instant, progress: &mut dyn FnMut(usize)) -> Solved {
+    let spaces = spaces(&group, options);
     let Group { system, questions } = group;
-    let goals: Vec<&Goal> = questions.iter().map(|question| &question.goal).collect();
-    let terms: Vec<&Term> = goals.iter().flat_map(|goal| terms(goal)).collect();
-    let one = cap(&system, &terms);
-    let explicit = Limits {
-        states: options.states,
-        deadline: share(deadline, 0.5),
-        ..Limits::default()
+    let goals: Vec<Goal> = questions.iter().map(|question| question.goal.clone()).collect();
+    let graph = Graph::explore(&spaces.one, &limits(options, share(deadline, 0.5)), false, progress);
+    let found = |seen| match seen {
+        Seen::Found(place) => Some(reached(place, true, false)),
+        Seen::Absent | Seen::Open(_) => None,
     };
-    let graph = Graph::explore(&one, &explicit, false, progress);
-    let goals: Vec<Goal> = goals.into_iter().cloned().collect();
-    let mut reaches: Vec<Option<Reach>> = graph
-        .search(&one, &goals)
-        .into_iter()
-        .map(|seen| match seen {
-            Seen::Found(place) => Some(reached(place, true, false)),
-            Seen::Absent | Seen::Open(_) => None,
-        })
-        .collect();
+    let mut reaches: Vec<Option<Reach>> = graph.search(&spaces.one, &goals).into_iter().map(found).collect();
 
-    let overlaps = options.in_flight == InFlight::Many && system.classes.iter().any(|class| class.outcomes.len() > 1);
-    let unwitnessed = system.classes.iter().any(|class| !class.witnessed || class.outcomes.iter().any(|o| !o.witnessed));
-    let widest = (overlaps || unwitnessed).then(|| {
-        let widest = if overlaps { cap(&overlapping(&system, None), &terms) } else { one.clone() };
-        let graph = Graph::explore(&widest, &Limits { deadline: share(deadline, 0.5), ..explicit }, true, progress);
-        (widest, graph)
-    });
-    let (proof_system, proof_graph) = widest.as_ref().map_or((&one, &graph), |(system, graph)| (system, graph));
-
+    let wide = (spaces.widest.is_some() || spaces.unwitnessed)
+        .then(|| spaces.explore_widest(options, share(deadline, 0.5), progress));
+    let proof_graph = wide.as_ref().unwrap_or(&graph);
     let open: Vec<usize> = (0..goals.len()).filter(|at| reaches.get(*at).is_some_and(Option::is_none)).collect();
     let mut spurious: Vec<usize> = Vec::new();
     let mut left: Vec<(usize, Option<Stop>)> = Vec::new();
-    let asked: Vec<Goal> = open.iter().filter_map(|at| goals.get(*at).cloned()).collect();
-    for (at, seen) in open.iter().zip(proof_graph.search(proof_system, &asked)) {
+    let pick = |places: &[usize]| -> Vec<Goal> { places.iter().filter_map(|at| goals.get(*at).cloned()).collect() };
+    for (at, seen) in open.iter().zip(proof_graph.search(spaces.widest(), &pick(&open))) {
         match seen {
             Seen::Absent => {
                 let (states, transitions) = (proof_graph.states(), proof_graph.transitions());
@@ -112,15 +157,12 @@ pub(super) fn solve(group: Group, options: &Options, deadline: Instant, progress
     }
 
     // Found where calls overlap, or with calls that nobody has made: is there a real run?
-    let many = overlaps.then(|| cap(&overlapping(&system, Some(IN_FLIGHT)), &terms));
     let unsure: Vec<usize> = spurious.iter().copied().chain(left.iter().map(|(at, _)| *at)).collect();
-    if let Some(many) = &many
+    if let Some(many) = &spaces.many
         && !unsure.is_empty()
     {
-        let limits = Limits { deadline: share(deadline, 0.5), ..explicit };
-        let graph = Graph::explore(many, &limits, false, progress);
-        let asked: Vec<Goal> = unsure.iter().filter_map(|at| goals.get(*at).cloned()).collect();
-        for (at, seen) in unsure.iter().zip(graph.search(many, &asked)) {
+        let graph = Graph::explore(many, &limits(options, share(deadline, 0.5)), false, progress);
+        for (at, seen) in unsure.iter().zip(graph.search(many, &pick(&unsure))) {
             if let Seen::Found(place) = seen {
                 set(&mut reaches, *at, reached(place, true, true));
             }
@@ -128,17 +170,17 @@ pub(super) fn solve(group: Group, options: &Options, deadline: Instant, progress
     }
     for at in spurious {
         if reaches.get(at).is_some_and(Option::is_none) {
-            let why = if overlaps {
+            let why = if spaces.many.is_some() {
                 format!("only runs with more than {IN_FLIGHT} calls in flight, or calls that could not be built, lead there")
             } else {
-                "a combination of texts that could not be witnessed leads there".to_owned()
+                "only calls that could not be built lead there".to_owned()
             };
             set(&mut reaches, at, Reach::Unknown(why));
         }
     }
     left.retain(|(at, _)| reaches.get(*at).is_some_and(Option::is_none));
     if !left.is_empty() {
-        symbolic(&one, proof_system, &goals, &left, options, deadline, &mut reaches);
+        symbolic(&spaces, &goals, &left, options, deadline, &mut reaches);
     }
 
     let gap = system.gaps.first().map(|gap| gap.why.clone());
@@ -150,13 +192,12 @@ pub(super) fn solve(group: Group, options: &Options, deadline: Instant, progress
             (None, _) => Reach::Unknown("no engine answered".to_owned()),
         })
         .collect();
-    Solved { one, many, graph, widest, questions, reaches }
+    Solved { spaces, gaps: system.gaps, graph, wide, questions, reaches }
 }
 
 /// Goals that the states could not answer: walks for a trace, then the solver.
 fn symbolic(
-    one: &System,
-    proof_system: &System,
+    spaces: &Spaces,
     goals: &[Goal],
     left: &[(usize, Option<Stop>)],
     options: &Options,
@@ -165,7 +206,7 @@ fn symbolic(
 ) {
     let asked: Vec<Goal> = left.iter().filter_map(|(at, _)| goals.get(*at).cloned()).collect();
     let limits = Limits { deadline: share(deadline, 0.2), ..Limits::default() };
-    for ((at, _), place) in left.iter().zip(dive(one, &asked, &limits, 1)) {
+    for ((at, _), place) in left.iter().zip(dive(&spaces.one, &asked, &limits, 1)) {
         if let Some(place) = place {
             set(reaches, *at, reached(place, false, false));
         }
@@ -178,11 +219,11 @@ fn symbolic(
         use crate::smt::{self, Found};
         let asked: Vec<Goal> = left.iter().filter_map(|(at, _)| goals.get(*at).cloned()).collect();
         let limits = smt::Limits::until(deadline);
-        let found = smt::child::reach_in_child(solver, proof_system, &asked, &limits, deadline);
+        let found = smt::child::reach_in_child(solver, spaces.widest(), &asked, &limits, deadline);
         for ((at, stop), found) in left.into_iter().zip(found) {
             let reach = match found {
                 Found::Never { invariant, how, k } => Reach::Never(How::Symbolic { engine: how, invariant, k }),
-                Found::Reached { steps, class, minimal } if real(one, proof_system, &steps) => Reach::Reached(Hit {
+                Found::Reached { steps, class, minimal } if real(spaces, &steps) => Reach::Reached(Hit {
                     steps,
                     call: class,
                     shortest: minimal,
@@ -197,23 +238,21 @@ fn symbolic(
         }
         return;
     }
-    let _ = (proof_system, options);
+    let _ = options;
     for (at, stop) in left {
         set(reaches, *at, Reach::Unknown(format!("{}, and no solver is at hand", why(stop))));
     }
 }
 
-/// Whether steps of the proof system are steps with one call at a time, with real calls and answers only.
+/// Whether steps of the widest system are steps with one call at a time, with real calls and answers only.
 #[cfg(feature = "smt")]
-fn real(one: &System, proof_system: &System, steps: &[Step]) -> bool {
-    let same = one.classes.len() == proof_system.classes.len();
-    same && steps.iter().all(|step| {
-        one.classes.get(step.class).is_some_and(|class| {
-            class.witnessed
-                && matches!(class.kind, Kind::Call { .. })
-                && class.outcomes.get(step.outcome).is_some_and(|outcome| outcome.witnessed)
+fn real(spaces: &Spaces, steps: &[Step]) -> bool {
+    spaces.widest.is_none()
+        && steps.iter().all(|step| {
+            spaces.one.classes.get(step.class).is_some_and(|class| {
+                class.witnessed && class.outcomes.get(step.outcome).is_some_and(|outcome| outcome.witnessed)
+            })
         })
-    })
 }
 
 fn set(reaches: &mut [Option<Reach>], at: usize, reach: Reach) {

@@ -109,12 +109,17 @@ impl Session {
 
     /// Whether an invariant holds in the present state; `Err` if it has no value.
     pub(super) fn invariant(&self, index: usize) -> Result<bool, Undefined> {
+        let invariant = self.policy.typed().invariants.get(index);
+        invariant.map_or(Ok(true), |invariant| self.holds(&invariant.expr))
+    }
+
+    /// Whether a condition of the policy over the state alone holds now; `Err` if it has no value.
+    pub fn holds(&self, condition: &ir::Expr) -> Result<bool, Undefined> {
         let program = &self.policy.0;
         let call = Call { tool: "", upstream: "", arguments: &Json::Null };
         let facts = Facts::new(call, None);
         let env = Env { program, state: &self.state, overlay: &[], args: &[], facts: &facts };
-        let Some(invariant) = program.typed.invariants.get(index) else { return Ok(true) };
-        run(&invariant.expr, &env, &mut Silent).map(|value| value.is_true()).map_err(|error| error.reason)
+        run(condition, &env, &mut Silent).map(|value| value.is_true()).map_err(|error| error.reason)
     }
 
     /// Indices of the invariants that do not hold now.
