@@ -46,9 +46,10 @@ pub fn silence(comments: &[Comment], expressions: &[Span], source: &Source, foun
     left
 }
 
-/// Whether findings of this code can be warnings; an empty class in a glob is one of PX1008.
+/// Whether findings of this code can be warnings: an empty class in a glob is one of PX1008, a tool that takes
+/// fractions too one of PX6005.
 fn may_warn(code: Code) -> bool {
-    code.severity() < Severity::Error || code == Code::PX1008
+    code.severity() < Severity::Error || matches!(code, Code::PX1008 | Code::PX6005)
 }
 
 /// Where a comment about an expression over several lines can stand: on its first line, or on the line

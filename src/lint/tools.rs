@@ -1,8 +1,14 @@
 //! PX3010: tools that the servers offer and no action covers, under `default: allow`; PX6002: globs
-//! that match no tool of their server; PX6003: globs of servers that the lock does not have.
+//! that match no tool of their server; PX6003: globs of servers that the lock does not have. Arguments and
+//! globs that only the list shows to be superfluous are judged below this module.
 
-use crate::catalogue::{Catalogue, DOORS};
-use crate::ir::Policy;
+mod arguments;
+mod literals;
+mod schema;
+mod shadowed;
+
+use crate::catalogue::{Catalogue, DOORS, Tool};
+use crate::ir::{Action, Glob, Policy};
 use crate::policy::Default;
 use crate::text::suggest::{list_names, nearest};
 use crate::text::{Code, Diagnostic, Span};
@@ -13,6 +19,9 @@ const MAX_NAMED: usize = 8;
 
 pub(super) fn check(policy: &Policy, catalogue: &Catalogue, place: Span, found: &mut Vec<Diagnostic>) {
     unknown(policy, catalogue, found);
+    let offer = Offer::of(catalogue);
+    arguments::check(policy, &offer, found);
+    shadowed::check(policy, &offer, found);
     if policy.default == Default::Deny {
         return;
     }
@@ -40,6 +49,43 @@ pub(super) fn check(policy: &Policy, catalogue: &Catalogue, place: Span, found: 
             .help("write `default: deny` and allow what is needed, or an action that matches them"),
         );
     }
+}
+
+/// What the servers offer, by public name.
+struct Offer<'c> {
+    catalogue: &'c Catalogue,
+    tools: Vec<(String, &'c Tool)>,
+}
+
+impl<'c> Offer<'c> {
+    fn of(catalogue: &'c Catalogue) -> Self {
+        let tools = catalogue
+            .servers
+            .iter()
+            .flat_map(|(server, tools)| tools.iter().map(move |(name, tool)| (format!("{server}__{name}"), tool)));
+        Self { catalogue, tools: tools.collect() }
+    }
+
+    /// Whether every tool that the glob can match is in the list.
+    fn has_all_of(&self, glob: &Glob) -> bool {
+        let server = glob.literal_prefix().split_once("__").map(|(server, _)| server);
+        self.catalogue.locked || server.is_some_and(|server| self.catalogue.servers.contains_key(server))
+    }
+
+    fn has_all_of_action(&self, action: &Action) -> bool {
+        action.globs.iter().all(|(glob, _)| self.has_all_of(glob))
+    }
+}
+
+/// Names for a message, the first of them if there are many.
+fn some_names<'n>(names: impl ExactSizeIterator<Item = &'n str>) -> String {
+    let more = names.len().saturating_sub(MAX_NAMED);
+    let shown: Vec<&str> = names.take(MAX_NAMED).collect();
+    if more == 0 {
+        return list_names(shown, "and");
+    }
+    let shown: Vec<String> = shown.iter().map(|name| format!("`{name}`")).collect();
+    format!("{} and {more} more", shown.join(", "))
 }
 
 fn unknown(policy: &Policy, catalogue: &Catalogue, found: &mut Vec<Diagnostic>) {
@@ -75,14 +121,11 @@ fn unknown(policy: &Policy, catalogue: &Catalogue, found: &mut Vec<Diagnostic>) 
 
 fn no_server(name: &str, catalogue: &Catalogue, place: Span) -> Diagnostic {
     let servers = || catalogue.servers.keys().map(String::as_str);
-    let more = servers().count().saturating_sub(MAX_NAMED);
-    let has = match (servers().count(), more) {
-        (0, _) => "it has none".to_owned(),
-        (_, 0) => format!("it has {}", list_names(servers(), "and")),
-        _ => {
-            let named: Vec<String> = servers().take(MAX_NAMED).map(|name| format!("`{name}`")).collect();
-            format!("it has {} and {more} more", named.join(", "))
-        }
+    let has = if catalogue.servers.is_empty() {
+        "it has none".to_owned()
+    } else {
+        let names: Vec<&str> = servers().collect();
+        format!("it has {}", some_names(names.into_iter()))
     };
     Diagnostic::new(Code::PX6003, place, format!("no server `{name}` in the lock; {has}"))
         .note("the rule never applies; under `default: allow` the tools that were meant are open")
