@@ -20,6 +20,7 @@ mod signals;
 mod test;
 #[cfg(feature = "gateway")]
 mod tools;
+mod verify;
 
 use clap::{Parser, Subcommand};
 use error::ToolError;
@@ -59,6 +60,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Check(check::Args),
+    Verify(verify::Args),
     Diff(diff::Args),
     Test(test::Args),
     Replay(replay::Args),
@@ -121,6 +123,7 @@ pub fn main() -> ExitCode {
 fn run(command: Command, printer: &mut Printer) -> Result<Outcome, ToolError> {
     match command {
         Command::Check(args) => check::run(&args, printer),
+        Command::Verify(args) => verify::run(&args, printer),
         Command::Diff(args) => diff::run(&args, printer),
         Command::Test(args) => test::run(&args, printer),
         Command::Replay(args) => replay::run(&args, printer),

@@ -1,5 +1,6 @@
 //! Diagnostics as text: one renderer a file. Knows nothing of how they were found.
 
+pub mod graph;
 pub mod human;
 pub mod itf;
 pub mod json;

@@ -15,12 +15,13 @@ use crate::check::{self, InFlight, Options, Report};
 use crate::config::parse_duration;
 use crate::eval::Compiled;
 use crate::lint;
+use crate::proof::Certificate;
 use crate::report::json::{Explored, FileReport, document};
 use crate::report::{count, itf, short, tally};
 use crate::text::{Code, Diagnostic, FileId, Severity, Sources, limit_diagnostics, sort_diagnostics};
 use clap::ValueEnum;
 use progress::Progress;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Tool lists beyond this are refused.
@@ -55,6 +56,9 @@ pub(super) struct Args {
     /// Findings that an earlier `--format json` document holds are accepted
     #[arg(long, value_name = "BASELINE")]
     accept: Option<String>,
+    /// Write a certificate of what was shown, for `praxiom verify` and `praxiom serve --require-proof`
+    #[arg(long, value_name = "FILE")]
+    proof: Option<PathBuf>,
     /// Write each trace as a test case of `praxiom test` into this folder
     #[arg(long, value_name = "DIR")]
     save_test: Option<PathBuf>,
@@ -112,6 +116,12 @@ pub(super) fn run(args: &Args, printer: &mut Printer) -> Result<Outcome, ToolErr
     if args.policies.iter().filter(|path| *path == "-").count() > 1 {
         return Err(ToolError::usage("standard input is named twice", "name `-` once, and files for the others"));
     }
+    if args.proof.is_some() && (args.policies.len() > 1 || args.stage != Stage::Model) {
+        return Err(ToolError::usage(
+            "a certificate is of one policy and all stages",
+            "name one policy with `--proof`, and leave `--stage` out",
+        ));
+    }
     let accepted = args.accept.as_deref().map(accept::read).transpose()?;
     let options = options(args);
     let mut files = Vec::new();
@@ -126,7 +136,8 @@ pub(super) fn run(args: &Args, printer: &mut Printer) -> Result<Outcome, ToolErr
                 continue;
             }
         };
-        let digest = compiled.policy.as_ref().map(|policy| policy.digest().to_owned());
+        let policy = compiled.policy.clone();
+        let digest = policy.as_ref().map(|policy| policy.digest().to_owned());
         let file = sources.iter().last().map_or(FileId(0), |(id, _)| id);
         let (mut found, report) = staged(compiled, file, &sources, catalogue.as_ref(), args.stage, &options);
         if let Some(accepted) = &accepted {
@@ -139,6 +150,10 @@ pub(super) fn run(args: &Args, printer: &mut Printer) -> Result<Outcome, ToolErr
         let undecided = if unknown > 0 { report.as_ref().map_or(0, |report| report.undecided) } else { 0 };
         let model = report.as_ref().map(|report| Explored { counts: report.counts, engine: report.engine });
         files.push(FileReport { path: shown(path), digest, errors, undecided, model });
+        if let (Some(path), Some(policy), Some(report)) = (&args.proof, &policy, &report) {
+            let certificate = report.certificate(policy, catalogue.as_ref(), options.in_flight, errors);
+            write_proof(path, &certificate)?;
+        }
         if let Some(folder) = &args.save_test {
             save::traces(folder, path, &found)?;
         }
@@ -186,6 +201,14 @@ pub(super) fn run(args: &Args, printer: &mut Printer) -> Result<Outcome, ToolErr
         (true, _) => Outcome::Findings,
         (false, true) => Outcome::Undecided,
         (false, false) => Outcome::Clean,
+    })
+}
+
+fn write_proof(path: &Path, certificate: &Certificate) -> Result<(), ToolError> {
+    let mut text = serde_json::to_string_pretty(certificate).map_err(std::io::Error::from)?;
+    text.push('\n');
+    std::fs::write(path, text).map_err(|error| {
+        ToolError::usage(format!("{} cannot be written: {error}", path.display()), "name a file for `--proof`")
     })
 }
 

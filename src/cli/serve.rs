@@ -2,13 +2,19 @@
 
 use super::Outcome;
 use super::error::ToolError;
+use super::files::{read_text, shown};
 use super::gateway_files::{Loaded, load};
 use super::load::accepted;
 use super::output::Printer;
 use super::signals::Signals;
+use super::verify::MAX_PROOF_BYTES;
 use crate::audit::{Audit, Level, Log, LogArguments, Options, Start};
 use crate::gateway::person::{self, Person, tell};
 use crate::gateway::{Gateway, digest};
+use crate::catalogue::Catalogue;
+use crate::eval::Policy;
+use crate::proof::{Certificate, tools_digest};
+use crate::text::FileId;
 use clap::ValueEnum;
 use std::io::IsTerminal;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -46,6 +52,10 @@ pub(super) struct Args {
     /// End with exit code 2 if any server is refused or does not start
     #[arg(long)]
     strict: bool,
+    /// Start only if this certificate of `praxiom check --proof` is of this policy and these tools, and nothing in it
+    /// failed or stayed undecided
+    #[arg(long, value_name = "PROOF")]
+    require_proof: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -88,6 +98,28 @@ fn address(text: &str) -> Result<SocketAddr, String> {
     }
 }
 
+/// Refuses to start where the certificate does not vouch for what is to run. The pins of the lock then see to it that
+/// the servers offer what was proved.
+fn vouched(proof: &str, policy: &Policy, lock: Option<&str>, printer: &mut Printer) -> Result<(), ToolError> {
+    let certificate = Certificate::read(&read_text(proof, MAX_PROOF_BYTES)?);
+    let tools = lock.map(|text| {
+        let mut catalogue = Catalogue::default();
+        catalogue.add(text, FileId(0), None).map(|()| tools_digest(&catalogue)).map_err(|found| found.message)
+    });
+    let objections = match (certificate, tools.transpose()) {
+        (Err(why), _) | (_, Err(why)) => vec![why],
+        (Ok(certificate), Ok(tools)) => certificate.objections(policy.digest(), tools.as_deref(), true),
+    };
+    for objection in &objections {
+        printer.remark(&format!("praxiom: {}: {objection}", shown(proof)))?;
+    }
+    if objections.is_empty() {
+        return Ok(());
+    }
+    let what = format!("{} does not vouch for this policy and these tools", shown(proof));
+    Err(ToolError::usage(what, "look at what changed, and prove it again: `praxiom check POLICY --tools LOCK --proof FILE`"))
+}
+
 pub(super) fn run(args: &Args, printer: &mut Printer) -> Result<Outcome, ToolError> {
     let missing = || {
         ToolError::usage(
@@ -101,6 +133,9 @@ pub(super) fn run(args: &Args, printer: &mut Printer) -> Result<Outcome, ToolErr
     let policy = accepted(&policy_path, false, printer)?;
     let Loaded { config, lock, lock_text } = loaded?;
     let Some(policy) = policy else { return Err(ToolError::Refused { what: "the policy is rejected".to_owned() }) };
+    if let Some(proof) = &args.require_proof {
+        vouched(proof, &policy, lock_text.as_deref(), printer)?;
+    }
     let options = Options {
         arguments: match args.log_arguments {
             Arguments::None => LogArguments::None,
