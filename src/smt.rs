@@ -1,5 +1,25 @@
 //! The solver. The only module that names the Z3 crate; nothing that decides a live call uses it.
 
+mod bmc;
+mod clock;
+mod encode;
+mod facts;
+mod induction;
+mod path;
+mod project;
+mod reach;
+mod recheck;
+mod sexpr;
+mod spacer;
+mod target;
+mod transition;
+mod walk;
+
+#[cfg(test)]
+mod tests;
+
+pub use reach::{Found, Limits, reach, recheck};
+
 /// The oldest Z3 whose answers are trusted here; the crate's own minimum.
 pub const MINIMUM: (u32, u32, u32) = (4, 13, 3);
 
@@ -29,7 +49,7 @@ fn numbers(text: &str) -> Option<(u32, u32, u32)> {
 }
 
 #[cfg(test)]
-mod tests {
+mod versions {
     use super::*;
 
     #[test]
