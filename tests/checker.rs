@@ -121,9 +121,8 @@ impl Fault {
     fn replayed(&self, finding: &Value) -> Option<String> {
         let trace = finding["trace"].as_array()?;
         let policy = Policy::compile(&self.text, FileId(0)).policy?;
-        let calls = match read(finding["trace"].to_string().as_bytes()) {
-            Ok(calls) => calls,
-            Err(_) => return Some(format!("a trace that cannot be replayed in {}", shown(finding))),
+        let Ok(calls) = read(finding["trace"].to_string().as_bytes()) else {
+            return Some(format!("a trace that cannot be replayed in {}", shown(finding)));
         };
         let verdicts: Vec<&str> = replay(&policy, &calls, 0).iter().map(|row| row.verdict).collect();
         let claimed: Vec<&str> = trace.iter().filter_map(|step| step["verdict"].as_str()).collect();
