@@ -2,10 +2,14 @@
 //! engines explore. Texts are gone from it; what remains are truth values, whole numbers, and texts by
 //! number. It decides no call and searches nothing.
 
+pub mod build;
 pub mod system;
 pub mod term;
+pub mod universe;
 
+pub use build::{Mark, Request, build};
 pub use system::{
     Answer, Assign, Class, Gap, Goal, Guard, Invariant, Kind, Label, Outcome, Param, Step, System, Tool, Var, VarType,
 };
 pub use term::{NoValue, Term};
+pub use universe::{ToolName, universe};
