@@ -10,6 +10,7 @@ pub mod term;
 pub mod universe;
 
 pub use cap::cap;
+pub(crate) use overlap::same;
 pub use overlap::overlapping;
 pub use build::{Mark, Request, build};
 pub use system::{

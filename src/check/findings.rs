@@ -349,7 +349,7 @@ impl Teller<'_> {
                 let Some(invariant) = typed.invariants.get(at) else { return Ok(None) };
                 let message = format!("the invariant '{}' never decides", invariant.name);
                 Diagnostic::new(Code::PX4012, invariant.expr.span, message)
-                    .label(format!("{known}, other rules deny every call that would break it"))
+                    .label(format!("{known}, no call is denied by it alone"))
                     .note("removing it changes no decision; the rule holds because of the guards")
                     .help("if it states what the guards are for, make it a check: `checks: [{name: …, always: …}]`")
             }

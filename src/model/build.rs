@@ -80,6 +80,7 @@ pub fn build(request: &Request<'_>) -> System {
         invariants,
         fault: None,
         watched,
+        late: Vec::new(),
         gaps,
     };
     for tool in request.tools {
