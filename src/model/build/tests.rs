@@ -148,12 +148,22 @@ fn one_text_gives_the_answers_that_can_be() {
 fn every_call_is_of_some_class() {
     let mut random = Random::new(7);
     let (mut built, mut judged, mut allowed, mut gaps, mut lost, mut classes) = (0, 0, 0, 0, 0, 0);
-    for seed in 0..400 {
+    for seed in 0..std::env::var("POLICIES").map_or(40, |n| n.parse().unwrap()) {
         let text = random.policy();
         let Some(policy) = Policy::compile(&text, FileId(0)).policy else { continue };
         let system = of(&policy, None);
         assert!(!system.gaps.iter().any(|gap| gap.why.contains("internal")), "{text}\n{:?}", system.gaps);
         built += 1;
+        if std::env::var_os("SHOW").is_some() {
+            for gap in &system.gaps {
+                println!("GAP {} {:?}", gap.why, text.get(gap.span.start as usize..gap.span.end as usize));
+            }
+            for class in system.classes.iter().filter(|class| !class.witnessed) {
+                let guards: Vec<String> =
+                    class.guards.iter().map(|guard| system.shown(&guard.term).to_string()).collect();
+                println!("LOST {seed} {guards:?}");
+            }
+        }
         gaps += usize::from(!system.gaps.is_empty());
         classes += system.classes.len();
         lost += system.classes.iter().filter(|class| !class.witnessed).count();
@@ -179,7 +189,7 @@ fn every_call_is_of_some_class() {
     println!(
         "{built} policies, {gaps} with gaps, {classes} classes, {lost} without a witness, {judged} calls, {allowed} allowed"
     );
-    assert!(built > 150 && allowed > 300, "{built} {allowed}");
+    assert!(built > 30 && allowed > 100, "{built} {allowed}");
 }
 
 fn judge(
@@ -258,4 +268,118 @@ fn judge(
         why.join("\n"),
         trace.iter().map(|r| (r.rule, r.value.clone())).collect::<Vec<_>>()
     ))
+}
+
+/// Many predicates in one action cost what the classes that they make cost.
+#[test]
+fn many_predicates_make_few_classes() {
+    let words: Vec<String> = (0..15).map(|at| format!("/secret{at}/")).collect();
+    let guards = |subject: &str| -> Vec<String> {
+        words.iter().map(|word| format!("\"not contains({subject}, '{word}')\"")).collect()
+    };
+    let count: Vec<String> = words.iter().map(|word| format!("ite(contains(path, '{word}'), 1, 0)")).collect();
+    let counters: Vec<String> = words
+        .iter()
+        .enumerate()
+        .take(9)
+        .map(|(at, word)| format!("n{at}: \"n{at} + ite(contains(path, '{word}'), 1, 0)\""))
+        .collect();
+    let state: Vec<String> = (0..9).map(|at| format!("n{at}: {{type: int, init: 0}}")).collect();
+    let action = |body: &str| format!("actions: [{{name: a, match: fs__read, args: {{path: str}}, {body}}}]\n");
+    for (name, text, wanted) in [
+        ("fifteen guards", action(&format!("requires: [{}]", guards("path").join(", "))), 16),
+        ("fifteen guards on the payload", action(&format!("requires: [{}]", guards("payload").join(", "))), 16),
+        ("one guard", action(&format!("requires: {}", guards("path").join(" and ").replace("\" and \"", " and "))), 2),
+        (
+            "a sum",
+            "state: {n: {type: int, init: 0}}\n".to_owned()
+                + &action(&format!("effect: {{n: \"n + {}\"}}", count.get(..10).unwrap().join(" + "))),
+            11,
+        ),
+        (
+            "nine counters",
+            format!("state: {{{}}}\n", state.join(", "))
+                + &action(&format!("requires: \"not contains(path, 'q')\", effect: {{{}}}", counters.join(", "))),
+            513,
+        ),
+    ] {
+        let policy = policy(&text);
+        let start = Instant::now();
+        let system = of(&policy, None);
+        println!("{name}: {} classes in {:?}, {:?}", system.classes.len(), start.elapsed(), system.gaps);
+        let of_tool = system.classes.iter().filter(|class| class.tool() == Some(0)).count();
+        assert_eq!(of_tool, wanted, "{name}");
+        assert!(system.classes.iter().all(|class| class.witnessed), "{name}");
+    }
+}
+
+/// What the model says a witness does, the evaluator does, answers and texts included.
+#[test]
+fn witnesses_do_what_their_classes_say() {
+    use crate::eval::{Answer, Call};
+    let mut random = Random::new(3);
+    let (mut steps, mut answers, mut faults) = (0, 0, 0);
+    for seed in 0..std::env::var("POLICIES").map_or(40, |n| n.parse().unwrap()) {
+        let text = random.policy();
+        let Some(policy) = Policy::compile(&text, FileId(0)).policy else { continue };
+        let system = of(&policy, None);
+        let witnessed: Vec<_> = system.classes.iter().filter(|class| class.witnessed).collect();
+        for _ in 0..20 {
+            let mut session = policy.session();
+            let mut state = system.initial();
+            for _ in 0..6 {
+                let class = witnessed[random.below(witnessed.len())];
+                let params: Vec<i64> =
+                    class.params.iter().map(|_| i64::try_from(random.below(9)).unwrap() - 2).collect();
+                let outcome = &class.outcomes[random.below(class.outcomes.len())];
+                let tool = &system.tools[class.tool().unwrap()];
+                let arguments = class.arguments(&params);
+                // The digits of a parameter are part of the payload.
+                if !class.params.is_empty() && text.contains("\"k\\\": ") {
+                    continue;
+                }
+                let call = Call { tool: &tool.name, upstream: &tool.upstream, arguments: &arguments };
+                let permits = session.check(&call).decision.permits();
+                let model = system.allowed(class, None).value(&state, &params);
+                assert_eq!(model, Ok(i64::from(permits)), "{seed} {text} {arguments:?} {state:?}");
+                steps += 1;
+                if !permits {
+                    continue;
+                }
+                let commit = |assigns: &[crate::model::Assign], state: &mut Vec<i64>| -> bool {
+                    let values: Vec<_> = assigns.iter().map(|one| (one.var, one.term.value(state, &params))).collect();
+                    let all = values.iter().all(|(_, value)| value.is_ok());
+                    for (var, value) in values {
+                        if all {
+                            state[var] = value.unwrap();
+                        }
+                    }
+                    all
+                };
+                assert!(commit(&class.effect, &mut state));
+                if outcome.witnessed
+                    && let Some(answer) = &outcome.answer
+                {
+                    let fault = session.observe(&call, Answer::Result(&answer.0)).fault.is_some();
+                    let done = commit(&outcome.changes, &mut state);
+                    assert_eq!(fault, !done, "{seed} {text}");
+                    if fault {
+                        state[system.fault.unwrap()] = 1;
+                        faults += 1;
+                    }
+                    answers += 1;
+                }
+                for (var, (value, real)) in system.vars.iter().zip(state.iter().zip(session.state())) {
+                    let same = match real {
+                        Value::Bool(real) => *value == i64::from(*real),
+                        Value::Int(real) => real.as_i64() == Some(*value),
+                        Value::Str(real) => system.texts[usize::try_from(*value).unwrap()] == *real,
+                    };
+                    assert!(same, "{seed} {} {value} {real:?} {text} {arguments:?}", var.name);
+                }
+            }
+        }
+    }
+    println!("{steps} steps, {answers} answers, {faults} faults");
+    assert!(steps > 1_000 && answers > 50, "{steps} {answers}");
 }
