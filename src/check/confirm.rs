@@ -72,7 +72,8 @@ pub(super) fn replay(
                     let of_call = system.late.iter().filter(|(class, _)| *class == call.class);
                     of_call.map(|(_, late)| late).find(|late| late.witnessed && same(late, outcome))
                 };
-                let position = pending.iter().rposition(|call| answers(call).is_some()).ok_or("an answer to no call")?;
+                let position =
+                    pending.iter().rposition(|call| answers(call).is_some()).ok_or("an answer to no call")?;
                 let call = pending.remove(position);
                 let answer = answers(&call).and_then(|late| late.answer.as_ref()).ok_or("an answer without a text")?;
                 let class = system.classes.get(call.class).ok_or("an answer to no class")?;

@@ -333,16 +333,16 @@ impl Teller<'_> {
                 diagnostic
                     .help("narrow a glob so that the tool is left out of one action, or ban it: `requires: false`")
             }
-            Subject::GuardFails { action, guard } => {
+            Subject::GuardDecides { action, guard } => {
                 let rule = Rule::Guard { action, guard };
                 // An action that is never allowed has another problem.
                 if self.told.contains(&Subject::ActionAllowed(action)) {
                     return Ok(None);
                 }
-                let message = format!("{} never denies anything", rule_name(self.policy, rule));
+                let message = format!("{} never decides", rule_name(self.policy, rule));
                 Diagnostic::new(Code::PX4009, self.span(rule), message)
-                    .label(format!("true {known}, for every call"))
-                    .note("it looks like protection; what it is to keep out cannot happen, or is not what it tests")
+                    .label(format!("{known}, no call is denied by it alone"))
+                    .note("it always holds, or other rules deny whatever it denies: removing it changes no decision")
                     .help("remove it, or correct the variable or text that it compares")
             }
             Subject::InvariantDecides(at) => {
