@@ -5,6 +5,7 @@
 use praxiom::model::{Assign, Class, Goal, Kind, Outcome, System, Term, Var, VarType};
 use praxiom::smt::child::{Job, Plan, reach_in_child};
 use praxiom::smt::{Found, Limits};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -66,10 +67,10 @@ fn answers_come_in_order_and_in_time() {
     ];
     let before = Instant::now();
     let found =
-        reach_in_child(Path::new(PROGRAM), &systems, &jobs, Plan { workers: 2, deadline: Duration::from_secs(8) });
+        reach_in_child(Path::new(PROGRAM), &systems, &jobs, Plan { workers: 2, deadline: Duration::from_secs(3) });
     let took = before.elapsed();
     println!("{took:?}: {found:#?}");
-    assert!(took < Duration::from_secs(9), "{took:?}");
+    assert!(took < Duration::from_secs(4), "{took:?}");
     assert!(matches!(&found[0], Found::Unknown { why, .. } if why.starts_with("no answer within ")));
     assert!(matches!(&found[1], Found::Reached { steps, minimal: true, .. } if steps.len() == 2));
     assert!(matches!(&found[2], Found::Never { .. }));
@@ -93,14 +94,25 @@ fn a_solver_that_hangs_or_dies_is_no_answer() {
         };
         found.iter().map(why).collect::<Vec<_>>().join("\n")
     };
-    // `false solve …` ends at once; `yes solve …` talks and never answers; a folder is no program.
+    let script = |name: &str, lines: &str| {
+        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+        std::fs::write(&path, format!("#!/bin/sh\n{lines}\n")).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
     let told = run("/bin/false", &jobs);
     assert!(told.contains("exit code 1") || told.contains("does not read"), "{told}");
-    let told = run("/usr/bin/yes", &jobs);
+    let told = run(&script("babbles", "while echo what; do :; done"), &jobs);
     assert!(told.contains("its answer"), "{told}");
+    // Its grandchild still holds the pipes when it is ended.
+    let told = run(&script("hangs", "sleep 4 & sleep 4"), &jobs);
+    assert!(told.contains("no answer within 500 ms"), "{told}");
+    let told = run(&script("dies", "read line; kill -9 $$"), &jobs);
+    assert!(told.contains("signal 9"), "{told}");
     assert!(run("/", &jobs).contains("cannot be started"));
-    // Far too little memory: whatever the solver makes of it, there is an end.
-    let mut tight = job(0, Term::eq(Term::mul(Term::Var(0), Term::Var(0)), Term::Int(-1)), 1000);
+    // Far too little memory for the solver to begin with.
+    let mut tight = job(0, equals(0, 3), 1000);
     tight.limits.memory_mb = 1;
-    println!("{}", run(PROGRAM, &[tight]));
+    let told = run(PROGRAM, &[tight]);
+    assert!(told.contains("ended without an answer (signal 6)"), "{told}");
 }

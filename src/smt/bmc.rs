@@ -1,7 +1,7 @@
 //! Bounded search: is the target reachable in exactly 0, 1, 2, … steps? A target found so is a shortest one.
 
 use super::clock::Clock;
-use super::encode::{Value, and, numerals, state};
+use super::encode::{Place, Value, and, numerals, state, truth};
 use super::path::{Hop, hop, is_true, numbers};
 use super::target::Target;
 use super::transition::Transition;
@@ -29,11 +29,14 @@ pub(super) struct Bmc<'s> {
     doubtful: Option<usize>,
 }
 
+/// A class, and the parameters of its call.
+type Call = (usize, Vec<i64>);
+
 #[derive(Debug)]
 pub(super) enum Progress {
     Reached {
         steps: Vec<Step>,
-        call: Option<(usize, Vec<i64>)>,
+        call: Option<Call>,
         minimal: bool,
     },
     /// The depth has been refuted.
@@ -173,7 +176,7 @@ impl<'s> Bmc<'s> {
         all.filter(|argument| unique.insert(argument.clone())).collect()
     }
 
-    fn read(&self, model: &Model) -> Option<(Vec<Step>, Option<(usize, Vec<i64>)>)> {
+    fn read(&self, model: &Model) -> Option<(Vec<Step>, Option<Call>)> {
         let mut steps = Vec::new();
         for hop in &self.hops {
             let at = hop.taken.iter().position(|taken| is_true(model, taken))?;
@@ -185,8 +188,8 @@ impl<'s> Bmc<'s> {
         let end = self.states.last()?;
         for (at, case) in self.target.cases.iter().enumerate() {
             let own = self.target.params(at, &suffix);
-            let place = super::encode::Place { vars: end, params: &own };
-            if is_true(model, &super::encode::truth(&case.strict, place).ok()?) {
+            let place = Place { vars: end, params: &own };
+            if is_true(model, &truth(&case.strict, place).ok()?) {
                 let call = match case.class {
                     Some(class) => Some((class, numbers(model, &own)?)),
                     None => None,

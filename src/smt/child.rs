@@ -48,13 +48,13 @@ enum Request<S, G> {
 }
 
 /// Answers the jobs, in their order, with children that run `program solve`. A job gets its own time or its share
-/// of what is left, whichever is less; all answers are there by the deadline and a fraction of a second.
+/// of what is left, whichever is less, and a second try with what the others leave over; all answers are there by the deadline and a fraction of a second.
 #[must_use]
 pub fn reach_in_child(program: &Path, systems: &[System], jobs: &[Job], plan: Plan) -> Vec<Found> {
     let start = Instant::now();
     let end = start.checked_add(plan.deadline).unwrap_or(start + Duration::from_secs(86_400));
     let workers = plan.workers.clamp(1, jobs.len().max(1));
-    let queue = Mutex::new((0..jobs.len()).collect::<VecDeque<usize>>());
+    let queue = Mutex::new((0..jobs.len()).map(|at| (at, true)).collect::<VecDeque<_>>());
     let answers = Mutex::new(vec![None; jobs.len()]);
     let crew = Crew { program, systems, jobs, workers, end, queue: &queue, answers: &answers };
     thread::scope(|scope| {
@@ -80,7 +80,8 @@ struct Crew<'c> {
     jobs: &'c [Job],
     workers: usize,
     end: Instant,
-    queue: &'c Mutex<VecDeque<usize>>,
+    /// Jobs, and whether it is the first try.
+    queue: &'c Mutex<VecDeque<(usize, bool)>>,
     answers: &'c Mutex<Vec<Option<Found>>>,
 }
 
@@ -88,7 +89,7 @@ impl Crew<'_> {
     fn run(&self) {
         // A child, and the system it has been told.
         let mut child: Option<(Process, usize)> = None;
-        while let Some((at, share)) = self.next() {
+        while let Some((at, first, share)) = self.next() {
             let Some(job) = self.jobs.get(at) else { continue };
             let limits = Limits { time: job.limits.time.min(share), ..job.limits };
             let found = match self.child(&mut child, job) {
@@ -98,15 +99,22 @@ impl Crew<'_> {
             // A solver that gave up is worn out: its memory is full of the attempt.
             if matches!(found, Found::Unknown { .. }) {
                 child = None;
+                if first && limits.time < job.limits.time {
+                    // What the others leave over is for those that had no answer in their share.
+                    self.queue.lock().unwrap_or_else(PoisonError::into_inner).push_back((at, false));
+                }
             }
             if let Some(answer) = self.answers.lock().unwrap_or_else(PoisonError::into_inner).get_mut(at) {
-                *answer = Some(found);
+                // A second try that was ended knows less than the first.
+                if answer.is_none() || !matches!(found, Found::Unknown { depth: None, .. }) {
+                    *answer = Some(found);
+                }
             }
         }
     }
 
     /// The next job, and how much time it may take so that the others get theirs.
-    fn next(&self) -> Option<(usize, Duration)> {
+    fn next(&self) -> Option<(usize, bool, Duration)> {
         let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
         let left = self.end.saturating_duration_since(Instant::now());
         if left.is_zero() {
@@ -114,7 +122,7 @@ impl Crew<'_> {
         }
         let rounds = u32::try_from(queue.len().div_ceil(self.workers)).unwrap_or(u32::MAX).max(1);
         let share = (left / rounds).max(LEAST).min(left);
-        queue.pop_front().map(|at| (at, share))
+        queue.pop_front().map(|(at, first)| (at, first, share))
     }
 
     /// A child that knows the job's system.

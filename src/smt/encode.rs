@@ -88,6 +88,10 @@ pub(super) fn of_type(term: &Term, ty: VarType, place: Place<'_>) -> Result<Valu
 pub(super) fn value(term: &Term, place: Place<'_>) -> Result<Value, String> {
     let truth = |term: &Term| truth(term, place);
     let number = |term: &Term| value(term, place).map(|value| value.number());
+    let both = |two: &[Term; 2]| {
+        let [a, b] = two;
+        Ok::<_, String>((number(a)?, number(b)?))
+    };
     Ok(match term {
         Term::Bool(value) => Value::Bool(Bool::from_bool(*value)),
         Term::Int(value) => Value::Int(Int::from_i64(*value)),
@@ -110,14 +114,35 @@ pub(super) fn value(term: &Term, place: Place<'_>) -> Result<Value, String> {
             let [a, b] = &**two;
             Value::Bool(value(a, place)?.equals(&value(b, place)?))
         }
-        Term::Lt(two) => Value::Bool(number(&two[0])?.lt(number(&two[1])?)),
-        Term::Le(two) => Value::Bool(number(&two[0])?.le(number(&two[1])?)),
-        Term::Add(two) => Value::Int(Int::add(&[number(&two[0])?, number(&two[1])?])),
-        Term::Sub(two) => Value::Int(Int::sub(&[number(&two[0])?, number(&two[1])?])),
-        Term::Mul(two) => Value::Int(Int::mul(&[number(&two[0])?, number(&two[1])?])),
+        Term::Lt(two) => {
+            let (a, b) = both(two)?;
+            Value::Bool(a.lt(b))
+        }
+        Term::Le(two) => {
+            let (a, b) = both(two)?;
+            Value::Bool(a.le(b))
+        }
+        Term::Add(two) => {
+            let (a, b) = both(two)?;
+            Value::Int(Int::add(&[a, b]))
+        }
+        Term::Sub(two) => {
+            let (a, b) = both(two)?;
+            Value::Int(Int::sub(&[a, b]))
+        }
+        Term::Mul(two) => {
+            let (a, b) = both(two)?;
+            Value::Int(Int::mul(&[a, b]))
+        }
         Term::Neg(inner) => Value::Int(number(inner)?.unary_minus()),
-        Term::FloorDiv(two) => Value::Int(floor_div(&number(&two[0])?, &two[1], &number(&two[1])?)),
-        Term::Mod(two) => Value::Int(modulo(&number(&two[0])?, &two[1], &number(&two[1])?)),
+        Term::FloorDiv(two) => {
+            let (a, b) = both(two)?;
+            Value::Int(floor_div(&a, divisor(two), &b))
+        }
+        Term::Mod(two) => {
+            let (a, b) = both(two)?;
+            Value::Int(modulo(&a, divisor(two), &b))
+        }
         Term::In(inner, texts) => {
             let inner = number(inner)?;
             Value::Bool(or(&texts.iter().map(|text| inner.eq(Int::from_i64(*text))).collect::<Vec<_>>()))
@@ -139,6 +164,11 @@ pub(super) fn or(all: &[Bool]) -> Bool {
         [one] => one.clone(),
         _ => Bool::or(all),
     }
+}
+
+fn divisor(two: &[Term; 2]) -> &Term {
+    let [_, divisor] = two;
+    divisor
 }
 
 /// Python's floor division. The solver's `div` rounds so that the rest is not negative: for a positive divisor

@@ -44,7 +44,7 @@ pub(super) fn facts(
         let broken = Bool::new_const(format!("round{round}"));
         let of = |all: &[Bool]| -> Vec<Bool> { alive.iter().filter_map(|at| all.get(*at).cloned()).collect() };
         let negated: Vec<Bool> = of(&after).iter().map(Bool::not).collect();
-        solver.assert(broken.implies(&or(&negated)));
+        solver.assert(broken.implies(or(&negated)));
         let mut assumed = of(&before);
         assumed.push(broken);
         solver.set_params(&clock.params());
@@ -61,11 +61,12 @@ pub(super) fn facts(
             }
         }
     }
-    Ok(strongest(alive.into_iter().filter_map(|at| kept.get(at).cloned()).collect()))
+    let facts: Vec<Term> = alive.into_iter().filter_map(|at| kept.get(at).cloned()).collect();
+    Ok(strongest(&facts))
 }
 
 /// Of the bounds of one variable only the tightest.
-fn strongest(facts: Vec<Term>) -> Term {
+fn strongest(facts: &[Term]) -> Term {
     let weaker = |fact: &Term| {
         facts.iter().any(|other| match (bound(fact), bound(other)) {
             (Some((var, upper, value)), Some((other_var, other_upper, other_value))) => {
@@ -92,9 +93,15 @@ fn bound(fact: &Term) -> Option<(usize, bool, i64)> {
 fn guesses(system: &System, transitions: &[Transition], target: &Target) -> Vec<Term> {
     let mut constants = vec![BTreeSet::new(); system.vars.len()];
     let mut look = |term: &Term| compared(term, &mut constants);
-    transitions.iter().for_each(|transition| look(&transition.guard));
-    target.cases.iter().for_each(|case| look(&case.term));
-    system.invariants.iter().for_each(|invariant| look(&invariant.term));
+    for transition in transitions {
+        look(&transition.guard);
+    }
+    for case in &target.cases {
+        look(&case.term);
+    }
+    for invariant in &system.invariants {
+        look(&invariant.term);
+    }
     let mut all: Vec<Term> = system.invariants.iter().map(|invariant| holds(&invariant.term)).collect();
     if let Some(state) = &target.state {
         all.push(Term::not(state.clone()));

@@ -82,8 +82,8 @@ fn collect(term: &Term, param: usize, positive: bool, points: &mut Vec<Term>) ->
             let Atom { relation, bound } = atom(term, param)?;
             let next = Term::add(bound.clone(), Term::Int(1));
             let start = match (relation, positive) {
-                (Relation::Equal, true) | (Relation::AtLeast, true) => Some(bound),
-                (Relation::Equal, false) | (Relation::AtMost, false) => Some(next),
+                (Relation::Equal | Relation::AtLeast, true) => Some(bound),
+                (Relation::Equal | Relation::AtMost, false) => Some(next),
                 (Relation::AtMost, true) | (Relation::AtLeast, false) => None,
             };
             if let Some(start) = start
@@ -173,10 +173,7 @@ fn linear(term: &Term, param: usize) -> Option<(i64, Term)> {
         }
         Term::Mul(two) => {
             let [a, b] = &**two;
-            let (by, inner) = match (a, b) {
-                (Term::Int(by), inner) | (inner, Term::Int(by)) => (by, inner),
-                _ => return None,
-            };
+            let ((Term::Int(by), inner) | (inner, Term::Int(by))) = (a, b) else { return None };
             let (coefficient, rest) = linear(inner, param)?;
             (coefficient.checked_mul(*by)?, Term::mul(rest, Term::Int(*by)))
         }

@@ -118,7 +118,7 @@ impl Search<'_> {
             return Ok(Some(found));
         }
         let facts = facts::facts(self.system, self.transitions, self.target, self.clock.slice(10))?;
-        if let Some(found) = self.proved(facts.clone(), 1, "induction", true) {
+        if let Some(found) = self.proved(&facts, 1, "induction", true) {
             return Ok(Some(found));
         }
         if let Some(found) = self.induction(&facts, (1, 3), self.clock.slice(10))? {
@@ -126,7 +126,7 @@ impl Search<'_> {
         }
         match spacer::ask(self.system, self.transitions, self.target, self.clock.slice(50))? {
             spacer::Answer::Invariant(invariant) => {
-                if let Some(found) = self.proved(invariant, 1, "Spacer", false) {
+                if let Some(found) = self.proved(&invariant, 1, "Spacer", false) {
                     return Ok(Some(found));
                 }
             }
@@ -167,15 +167,15 @@ impl Search<'_> {
         let k = induction::step(self.system, self.transitions, self.target, facts, (range.0, most), clock)?;
         let (Some(k), Some(reached)) = (k, &self.target.state) else { return Ok(None) };
         Ok(match k {
-            1 => self.proved(Term::and([facts.clone(), Term::not(reached.clone())]), 1, "induction", false),
-            _ => self.proved(facts.clone(), k, &format!("k-induction, k = {k}"), false),
+            1 => self.proved(&Term::and([facts.clone(), Term::not(reached.clone())]), 1, "induction", false),
+            _ => self.proved(facts, k, &format!("k-induction, k = {k}"), false),
         })
     }
 
     /// The proof, if plain queries confirm it. `guess`: that they do not is nothing to tell.
-    fn proved(&mut self, invariant: Term, k: usize, how: &str, guess: bool) -> Option<Found> {
+    fn proved(&mut self, invariant: &Term, k: usize, how: &str, guess: bool) -> Option<Found> {
         let clock = if guess { self.clock.slice(10) } else { self.clock };
-        let invariant = tidy(&invariant);
+        let invariant = tidy(invariant);
         match self.confirmed(&invariant, k, clock) {
             Ok(()) => Some(Found::Never { invariant: self.smaller(invariant, k), k, how: how.to_owned() }),
             Err(why) => {

@@ -158,7 +158,7 @@ fn term(node: &Node, names: &HashMap<String, Meaning>, depth: usize) -> Option<M
                 size = size.checked_add(own).filter(|size| *size <= MAX_NODES)?;
                 terms.push(operand);
             }
-            Some((applied(head, terms)?, size))
+            Some((applied(head, &terms)?, size))
         }
         _ => None,
     }
@@ -176,13 +176,13 @@ fn leaf_term(leaf: &str, names: &HashMap<String, Meaning>) -> Option<Meaning> {
     Some((term, 1))
 }
 
-fn applied(head: &str, operands: Vec<Term>) -> Option<Term> {
+fn applied(head: &str, operands: &[Term]) -> Option<Term> {
     let chain = |make: fn(Term, Term) -> Term| {
         let neighbours = operands.iter().zip(operands.iter().skip(1));
         Term::and(neighbours.map(|(a, b)| make(a.clone(), b.clone())))
     };
     let fold = |make: fn(Term, Term) -> Term| operands.iter().cloned().reduce(make);
-    Some(match (head, operands.as_slice()) {
+    Some(match (head, operands) {
         ("and", all) => Term::and(all.iter().cloned()),
         ("or", all) => Term::or(all.iter().cloned()),
         ("not", [inner]) => Term::not(inner.clone()),
@@ -204,7 +204,6 @@ fn applied(head: &str, operands: Vec<Term>) -> Option<Term> {
         ("mod", [a, Term::Int(by)]) if *by > 0 => Term::modulo(a.clone(), Term::Int(*by)),
         ("div", [a, Term::Int(by)]) if *by < 0 => Term::neg(Term::floor_div(a.clone(), Term::Int(by.checked_neg()?))),
         ("mod", [a, Term::Int(by)]) if *by < 0 => Term::modulo(a.clone(), Term::Int(by.checked_neg()?)),
-        ("divisible", _) => return None,
         _ => return None,
     })
 }

@@ -103,7 +103,7 @@ fn relations_of_unbounded_counters_are_proved() {
     let room = Term::lt(sum.clone(), n(10));
     let bounded = system(
         &ints,
-        vec![class(0, &[room.clone()], &[plus(0, 1)], &[]), class(0, &[room], &[plus(1, 1)], &[])],
+        vec![class(0, std::slice::from_ref(&room), &[plus(0, 1)], &[]), class(0, &[room], &[plus(1, 1)], &[])],
         vec![],
     );
     for (system, bad) in [(&together, Term::not(Term::eq(v(0), v(1)))), (&bounded, Term::lt(n(10), sum.clone()))] {

@@ -6,17 +6,22 @@ use crate::model::Term;
 pub(super) fn tidy(term: &Term) -> Term {
     match term {
         Term::Not(inner) => match &**inner {
-            Term::Lt(two) => at_most(&two[1], &two[0]),
-            Term::Le(two) => below(&two[1], &two[0]),
+            Term::Lt(two) => with(two, |a, b| at_most(b, a)),
+            Term::Le(two) => with(two, |a, b| below(b, a)),
             Term::And(all) => Term::or(all.iter().map(|one| tidy(&Term::not(one.clone())))),
             Term::Or(all) => Term::and(all.iter().map(|one| tidy(&Term::not(one.clone())))),
             _ => term.clone(),
         },
         Term::And(all) => Term::and(all.iter().map(tidy)),
         Term::Or(all) => Term::or(all.iter().map(tidy)),
-        Term::Lt(two) => below(&two[0], &two[1]),
+        Term::Lt(two) => with(two, below),
         _ => term.clone(),
     }
+}
+
+fn with(two: &[Term; 2], make: fn(&Term, &Term) -> Term) -> Term {
+    let [a, b] = two;
+    make(a, b)
 }
 
 fn at_most(a: &Term, b: &Term) -> Term {

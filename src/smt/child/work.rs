@@ -10,11 +10,13 @@ use std::thread;
 use std::time::Duration;
 
 /// What a process has before it solves anything: its libraries and its stacks.
-const OWN_MB: u64 = 256;
+const OWN_MB: u64 = 512;
 
 /// Answers until the input ends or the parent is gone. The process holds its memory to `memory_mb`, beside what
 /// it needs itself.
 pub fn work(input: impl Read + Send, output: impl Write + Send, memory_mb: u32) -> io::Result<()> {
+    // A failure here is mostly one of memory, and a report of it needs more: it could hang.
+    std::panic::set_hook(Box::new(|_| std::process::abort()));
     limit_memory(memory_mb);
     end_with_parent();
     thread::scope(|scope| {
