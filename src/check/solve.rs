@@ -16,6 +16,8 @@ const IN_FLIGHT: u32 = 3;
 const SOLVER_MEMORY_MB: u32 = 2_048;
 #[cfg(feature = "smt")]
 const SOLVER_DEPTH: usize = 200;
+#[cfg(feature = "smt")]
+const GRACE: Duration = Duration::from_millis(300);
 
 /// What is known of one goal.
 #[derive(Clone, Debug)]
@@ -138,15 +140,22 @@ pub(super) fn solve(group: Group, options: &Options, deadline: Instant, progress
     let spaces = spaces(&group, options);
     let Group { system, questions } = group;
     let goals: Vec<Goal> = questions.iter().map(|question| question.goal.clone()).collect();
-    let graph = Graph::explore(&spaces.one, &limits(options, share(deadline, 0.5)), false, progress);
+    // The states get a part of the time, looking among them some more, and the solver what is left.
+    let mut graph = Graph::explore(&spaces.one, &limits(options, share(deadline, 0.3)), false, progress);
+    graph.search_until(share(deadline, 0.2));
     let found = |seen| match seen {
         Seen::Found(place) => Some(reached(place, true, false)),
         Seen::Absent | Seen::Open(_) => None,
     };
     let mut reaches: Vec<Option<Reach>> = graph.search(&spaces.one, &goals).into_iter().map(found).collect();
 
-    let wide = (spaces.widest.is_some() || spaces.unwitnessed)
-        .then(|| spaces.explore_widest(options, share(deadline, 0.5), progress));
+    let wide = (spaces.widest.is_some() || spaces.unwitnessed).then(|| {
+        // What is more than too much is not visited again.
+        let part = if graph.complete() { 0.4 } else { 0.0 };
+        let mut wide = spaces.explore_widest(options, share(deadline, part), progress);
+        wide.search_until(share(deadline, 0.2));
+        wide
+    });
     let proof_graph = wide.as_ref().unwrap_or(&graph);
     let open: Vec<usize> = (0..goals.len()).filter(|at| reaches.get(*at).is_some_and(Option::is_none)).collect();
     let mut spurious: Vec<usize> = Vec::new();
@@ -168,7 +177,8 @@ pub(super) fn solve(group: Group, options: &Options, deadline: Instant, progress
     if let Some(many) = &spaces.many
         && !unsure.is_empty()
     {
-        let graph = Graph::explore(many, &limits(options, share(deadline, 0.5)), false, progress);
+        let mut graph = Graph::explore(many, &limits(options, share(deadline, 0.3)), false, progress);
+        graph.search_until(share(deadline, 0.2));
         for (at, seen) in unsure.iter().zip(graph.search(many, &pick(&unsure))) {
             if let Seen::Found(place) = seen {
                 set(&mut reaches, *at, reached(place, true, true));
@@ -214,7 +224,7 @@ fn symbolic(
     reaches: &mut [Option<Reach>],
 ) {
     let asked: Vec<Goal> = left.iter().filter_map(|(at, _)| goals.get(*at).cloned()).collect();
-    let limits = Limits::until(share(deadline, 0.2));
+    let limits = Limits::until(share(deadline, 0.15));
     for ((at, _), place) in left.iter().zip(dive(&spaces.one, &asked, &limits, 1)) {
         if let Some(place) = place {
             set(reaches, *at, reached(place, false, false));
@@ -227,7 +237,8 @@ fn symbolic(
     #[cfg(feature = "smt")]
     if let Some(solver) = &options.solver {
         use crate::smt::{self, Found};
-        let time = deadline.saturating_duration_since(Instant::now());
+        // A child may overrun its time a little before it is ended.
+        let time = deadline.saturating_duration_since(Instant::now()).saturating_sub(GRACE);
         let limits = smt::Limits { time, memory_mb: SOLVER_MEMORY_MB, depth: SOLVER_DEPTH };
         let job = |(at, _): &&(usize, Option<Stop>)| {
             Some(smt::child::Job { system: 0, goal: goals.get(*at)?.clone(), limits })

@@ -75,6 +75,8 @@ pub struct Graph {
     /// Whether classes without a witness take part.
     pub(super) all: bool,
     stopped: Option<Stop>,
+    /// When a search among the states gives up.
+    pub(super) deadline: Instant,
 }
 
 /// How often the clock is read and progress told.
@@ -97,6 +99,7 @@ impl Graph {
             transitions: 0,
             all: use_unwitnessed,
             stopped: None,
+            deadline: limits.deadline,
         };
         if let Err(stop) = graph.run(limits, progress) {
             graph.stopped = Some(stop);
@@ -197,6 +200,11 @@ impl Graph {
         }
         self.following.truncate(end);
         self.starts.push(end);
+    }
+
+    /// Lets searches among the states go on until then.
+    pub fn search_until(&mut self, deadline: Instant) {
+        self.deadline = deadline;
     }
 
     /// How many states were found.

@@ -4,6 +4,7 @@ use super::graph::{Graph, Stop};
 use super::program::Program;
 use super::step::{Scratch, large};
 use crate::model::{Goal, Step, System, Term, critical};
+use std::time::Instant;
 
 /// What the states say of a goal.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -121,8 +122,13 @@ impl Graph {
         let mut open: Vec<usize> = (0..goals.len()).collect();
         let mut scratch = Scratch::default();
         let mut doubts: Vec<Option<Stop>> = vec![None; goals.len()];
+        let mut late = false;
         for number in 0..self.states() {
             if open.is_empty() {
+                break;
+            }
+            if number % 1_024 == 1_023 && Instant::now() >= self.deadline {
+                late = true;
                 break;
             }
             let state = self.state(number);
@@ -148,7 +154,8 @@ impl Graph {
                 }
             });
         }
-        let miss = |doubt: Option<Stop>| match self.stopped().or(doubt) {
+        let late = late.then_some(Stop::Time);
+        let miss = |doubt: Option<Stop>| match self.stopped().or(late).or(doubt) {
             Some(stop) => Found::Open(stop),
             None => Found::Absent,
         };

@@ -72,29 +72,24 @@ impl Look {
         }
         if let Term::Eq(two) | Term::Lt(two) | Term::Le(two) = term {
             let [a, b] = &**two;
-            let (side, constant) = match (a, b) {
-                (side, Term::Int(constant)) | (Term::Int(constant), side) => (side, *constant),
-                _ => return None,
-            };
-            let shift = offset(side, var)?;
-            let threshold = constant.checked_sub(shift)?;
-            // `k <= v` and `v < k` tell k - 1 from k, `v <= k` tells k from k + 1.
-            self.thresholds.extend([threshold.checked_sub(1)?, threshold.checked_add(1)?]);
-            return Some(());
-        }
-        match term {
-            Term::Not(_) | Term::And(_) | Term::Or(_) | Term::Ite(_) | Term::Eq(_) => {
-                for child in term.children() {
-                    // A number that is passed on is not only compared.
-                    if matches!(child, Term::Var(at) if *at == var) {
-                        return None;
-                    }
-                    self.read(child, var)?;
+            let compared = match (a, b) {
+                (side, Term::Int(constant)) | (Term::Int(constant), side) => {
+                    offset(side, var).map(|shift| (shift, *constant))
                 }
-                Some(())
+                _ => None,
+            };
+            if let Some((shift, constant)) = compared {
+                let threshold = constant.checked_sub(shift)?;
+                // `k <= v` and `v < k` tell k - 1 from k, `v <= k` tells k from k + 1.
+                self.thresholds.extend([threshold.checked_sub(1)?, threshold.checked_add(1)?]);
+                return Some(());
             }
-            _ => None,
         }
+        // A number that is passed on is not only compared.
+        if matches!(term, Term::Var(_)) {
+            return None;
+        }
+        term.children().iter().try_for_each(|child| self.read(child, var))
     }
 
     /// A new value: the old one and a constant step, or a constant.
