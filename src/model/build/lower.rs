@@ -265,7 +265,10 @@ impl Lowering<'_> {
         }
         match text {
             Text::Literal(literal) => Term::Bool(test.holds(literal)),
-            Text::Number(term) => Term::is_in(term.clone(), self.pool.satisfying(|text| test.holds(text))),
+            Text::Number(term) => match (test, self.pool.satisfying(|text| test.holds(text)).as_slice()) {
+                (Test::Equals(_), [one]) => Term::eq(term.clone(), Term::Int(*one)),
+                (_, all) => Term::is_in(term.clone(), all.to_vec()),
+            },
             Text::Subject(subject) => {
                 let test = if *subject == Subject::Payload { test.clone().in_payload() } else { test.clone() };
                 match test.constant() {
@@ -326,7 +329,10 @@ impl Lowering<'_> {
             (Text::Literal(literal), Text::Number(term)) => {
                 Term::is_in(term.clone(), self.pool.satisfying(|text| relation.holds(literal, text)))
             }
-            (Text::Number(a), Text::Number(b)) if relation == Relation::Equal => Term::eq(a.clone(), b.clone()),
+            (Text::Number(a), Text::Number(b)) if relation == Relation::Equal => {
+                // What the call brings, a constant in the end, stands last.
+                if atom_of(a).is_some() { Term::eq(b.clone(), a.clone()) } else { Term::eq(a.clone(), b.clone()) }
+            }
             (Text::Number(a), Text::Number(b)) => {
                 let texts: Vec<(i64, Arc<str>)> = (0..).zip(self.pool.texts.iter().cloned()).collect();
                 let mut pairs = Vec::new();

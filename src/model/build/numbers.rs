@@ -68,22 +68,27 @@ impl Affine {
         Some(self)
     }
 
-    /// As a term.
+    /// As a term, what is added before what is taken away.
     fn term(&self) -> Term {
+        let (added, taken): (Vec<_>, Vec<_>) = self.parts.iter().partition(|(_, factor)| **factor > 0);
+        let times = |term: &Term, factor: i64| Term::mul(Term::Int(factor), term.clone());
         let mut sum: Option<Term> = None;
-        for (term, factor) in &self.parts {
-            sum = Some(match (sum, *factor) {
-                (None, 1) => term.clone(),
-                (None, factor) => Term::mul(Term::Int(factor), term.clone()),
-                (Some(sum), 1) => Term::add(sum, term.clone()),
-                (Some(sum), -1) => Term::sub(sum, term.clone()),
-                (Some(sum), factor) => Term::add(sum, Term::mul(Term::Int(factor), term.clone())),
-            });
+        for (term, factor) in added {
+            let part = times(term, *factor);
+            sum = Some(sum.map_or(part.clone(), |sum| Term::add(sum, part)));
         }
-        match sum {
-            None => Term::Int(self.constant),
-            Some(sum) if self.constant < 0 && self.constant != i64::MIN => Term::sub(sum, Term::Int(-self.constant)),
-            Some(sum) => Term::add(sum, Term::Int(self.constant)),
+        let mut constant = Some(self.constant);
+        let mut sum = sum.unwrap_or_else(|| Term::Int(constant.take().unwrap_or(0)));
+        for (term, factor) in taken {
+            sum = match factor.checked_neg() {
+                Some(factor) => Term::sub(sum, times(term, factor)),
+                None => Term::add(sum, times(term, *factor)),
+            };
+        }
+        match constant {
+            Some(constant) if constant < 0 && constant != i64::MIN => Term::sub(sum, Term::Int(-constant)),
+            Some(constant) => Term::add(sum, Term::Int(constant)),
+            None => sum,
         }
     }
 }

@@ -110,7 +110,7 @@ impl Random {
     }
 
     pub(super) fn call(&mut self, texts: &[String]) -> Json {
-        let mut text = |random: &mut Self| match random.below(3) {
+        let text = |random: &mut Self| match random.below(3) {
             0 if !texts.is_empty() => texts[random.below(texts.len())].clone(),
             1 => format!("{}{}", random.of(TEXTS), random.of(TEXTS)),
             _ => random.of(TEXTS).to_owned(),
