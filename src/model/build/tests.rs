@@ -162,6 +162,7 @@ fn every_call_is_of_some_class() {
                 let guards: Vec<String> =
                     class.guards.iter().map(|guard| system.shown(&guard.term).to_string()).collect();
                 println!("LOST {seed} {guards:?}");
+                println!("TEXT {seed} {text}");
             }
         }
         gaps += usize::from(!system.gaps.is_empty());

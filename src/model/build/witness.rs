@@ -246,7 +246,7 @@ impl Search<'_, '_> {
             "{\"x\": 1",
             "",
         ];
-        const AFTER: [&str; 16] = [
+        const AFTER: [&str; 18] = [
             "}",
             "\"}",
             " \"x\"}",
@@ -262,6 +262,8 @@ impl Search<'_, '_> {
             "\": 1}}",
             "{}}}",
             "\"x\": 1}",
+            ": 1}",
+            ": 1}}",
             "",
         ];
         let mut found: Vec<(usize, Draft)> = Vec::new();

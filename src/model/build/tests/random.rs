@@ -66,7 +66,16 @@ impl Random {
             11 => format!("{} {} {}", self.number(), self.of(&["<", "<=", "==", "!=", ">", ">="]), self.number()),
             12 => format!("{} < {} <= {}", self.below(3), self.number(), self.number()),
             13 => format!("upstream == \"{}\"", self.of(&["fs", "db"])),
-            14 => self.of(&["p == q", "contains(p, q)", "startswith(q, p)", "p != q"]).to_owned(),
+            14 => self
+                .of(&[
+                    "p == q",
+                    "contains(p, q)",
+                    "startswith(q, p)",
+                    "p != q",
+                    "contains('ab/x', p)",
+                    "startswith('ba', q)",
+                ])
+                .to_owned(),
             15 => self.of(&["s == p", "s != q", "s == 'a'"]).to_owned(),
             16 => format!("{} // n == 1", self.below(3)),
             _ => format!("contains(tool, \"{}\")", self.of(&["read", "w"])),
