@@ -86,6 +86,28 @@ enum Text {
     Either(Term, Box<Text>, Box<Text>),
 }
 
+impl Text {
+    fn is_total(&self) -> bool {
+        match self {
+            Self::Literal(_) | Self::Subject(_) => true,
+            Self::Number(term) => term.is_total(),
+            Self::Either(c, a, b) => c.is_total() && a.is_total() && b.is_total(),
+        }
+    }
+
+    /// A term of the other value than `constant` that has a value where the text has one.
+    fn decided(&self, constant: bool) -> Term {
+        match self {
+            Self::Literal(_) | Self::Subject(_) => Term::Bool(!constant),
+            Self::Number(term) => {
+                let none = Term::In(Arc::new(term.clone()), Arc::from([]));
+                if constant { none } else { Term::not(none) }
+            }
+            Self::Either(c, a, b) => Term::Ite(Arc::new([c.clone(), a.decided(constant), b.decided(constant)])),
+        }
+    }
+}
+
 impl Lowering<'_> {
     pub(super) fn gap(&mut self, span: Span, why: &str) {
         let gap = Gap { span, why: why.to_owned() };
@@ -269,15 +291,15 @@ impl Lowering<'_> {
     fn lost(&mut self, span: Span) -> Term {
         self.gap(span, "the state takes in a text that the model does not follow");
         let unknown = self.unknown();
-        Term::ite(unknown, Term::Int(0), Term::Int(1.min(self.pool.texts.len().saturating_sub(1)) as i64))
+        Term::ite(unknown, Term::Int(0), Term::Int(i64::from(self.pool.texts.len() > 1)))
     }
 
     fn test(&mut self, text: &Text, test: &Test) -> Term {
         if let Some(constant) = test.constant() {
             // Operands of a condition still count: they may have no value.
             return match text {
-                Text::Either(..) | Text::Number(_) if !self.is_total(text) => {
-                    let (a, b) = (self.decided(text, constant), Term::Bool(constant));
+                Text::Either(..) | Text::Number(_) if !text.is_total() => {
+                    let (a, b) = (text.decided(constant), Term::Bool(constant));
                     if constant { Term::or([a, b]) } else { Term::and([a, b]) }
                 }
                 _ => Term::Bool(constant),
@@ -299,29 +321,6 @@ impl Lowering<'_> {
             Text::Either(c, a, b) => {
                 let (a, b) = (self.test(a, test), self.test(b, test));
                 Term::ite(c.clone(), a, b)
-            }
-        }
-    }
-
-    fn is_total(&self, text: &Text) -> bool {
-        match text {
-            Text::Literal(_) | Text::Subject(_) => true,
-            Text::Number(term) => term.is_total(),
-            Text::Either(c, a, b) => c.is_total() && self.is_total(a) && self.is_total(b),
-        }
-    }
-
-    /// A term of the other value than `constant` that has a value where the text has one.
-    fn decided(&mut self, text: &Text, constant: bool) -> Term {
-        match text {
-            Text::Literal(_) | Text::Subject(_) => Term::Bool(!constant),
-            Text::Number(term) => {
-                let none = Term::In(Arc::new(term.clone()), Arc::from([]));
-                if constant { none } else { Term::not(none) }
-            }
-            Text::Either(c, a, b) => {
-                let (a, b) = (self.decided(a, constant), self.decided(b, constant));
-                Term::Ite(Arc::new([c.clone(), a, b]))
             }
         }
     }

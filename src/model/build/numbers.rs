@@ -147,24 +147,19 @@ pub(super) fn bounds(rules: &Rules, invariants: &[Invariant], param: usize, side
     let mut of_sides = (0..sides).map(|side| side_bounds(rules, invariants, param, side));
     let Some(first) = of_sides.next() else { return (Vec::new(), Vec::new()) };
     of_sides.fold(first, |(lower, upper), (other_lower, other_upper)| {
-        let smaller = |a: &Term, b: &Term| Term::ite(Term::lt(a.clone(), b.clone()), a.clone(), b.clone());
-        let larger = |a: &Term, b: &Term| Term::ite(Term::lt(a.clone(), b.clone()), b.clone(), a.clone());
-        (both(lower, other_lower, &smaller), both(upper, other_upper, &larger))
+        (both(&lower, &other_lower, true), both(&upper, &other_upper, false))
     })
 }
 
-/// The bounds that hold for both sides: the weaker one of each pair.
-fn both(left: Vec<Term>, right: Vec<Term>, weaker: &dyn Fn(&Term, &Term) -> Term) -> Vec<Term> {
+/// The bounds that hold for both sides: of each pair the weaker one, which for lower bounds is the `smaller`.
+fn both(left: &[Term], right: &[Term], smaller: bool) -> Vec<Term> {
     let mut all = Vec::new();
-    for a in &left {
-        for b in &right {
+    for a in left {
+        for b in right {
+            let (first, second) = if smaller { (a, b) } else { (b, a) };
             let bound = match (a, b) {
-                (Term::Int(x), Term::Int(y)) => {
-                    let (small, large) = (Term::Int(*x.min(y)), Term::Int(*x.max(y)));
-                    if weaker(&small, &large) == small { small } else { large }
-                }
                 _ if a == b => a.clone(),
-                _ => weaker(a, b),
+                _ => Term::ite(Term::lt(a.clone(), b.clone()), first.clone(), second.clone()),
             };
             push(&mut all, bound);
         }

@@ -1,6 +1,7 @@
 //! Small random policies and calls. The same seed gives the same.
 
 use crate::json::Json;
+use std::fmt::Write;
 
 pub(super) struct Random(u64);
 
@@ -83,7 +84,7 @@ impl Random {
     }
 
     pub(super) fn policy(&mut self) -> String {
-        let quote = |text: String| format!("{:?}", text);
+        let quote = |text: String| format!("{text:?}");
         let mut actions = String::new();
         for at in 0..=self.below(2) {
             let depth = self.below(3);
@@ -104,12 +105,13 @@ impl Random {
                     self.list()
                 ))
             );
-            actions.push_str(&format!(
-                "  - {{name: a{at}, match: \"{}\", args: {{p: str, q: str, k: int, flag: bool}}, requires: [{}], effect: {{{}}}, on_result: {{{results}}}}}\n",
+            let _ = writeln!(
+                actions,
+                "  - {{name: a{at}, match: \"{}\", args: {{p: str, q: str, k: int, flag: bool}}, requires: [{}], effect: {{{}}}, on_result: {{{results}}}}}",
                 self.of(&["fs__read", "fs__*", "fs__read", "*__w"]),
                 guards.join(", "),
                 effect.join(", "),
-            ));
+            );
         }
         format!(
             "state: {{t: {{type: bool, init: false}}, n: {{type: int, init: 1}}, s: {{type: str, init: x}}}}\n\
