@@ -8,12 +8,12 @@ use crate::ir::Glob;
 use crate::ir::glob::combination_witness;
 use crate::json::Json;
 use crate::text::Span;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// Combinations of globs that are told apart.
 const MAX_REGIONS: usize = 256;
-/// What the searches for their names may cost together, each by the square of its globs.
-const MAX_COST: usize = 6_000;
+/// What the searches for their names may cost together: the states of a search multiply with each glob.
+const MAX_COST: usize = 4_096;
 /// Choices of one glob for each rule that are tried for one combination.
 const MAX_CHOICES: usize = 48;
 
@@ -53,7 +53,8 @@ pub fn universe(policies: &[&Policy], extra: &[&Glob], catalogue: Option<&Catalo
     }
     let mut gaps = Vec::new();
     let literals = seen.clone();
-    let mut regions = Regions { literals: &literals, cost: 0, known: names.clone(), too_large: false };
+    let mut regions =
+        Regions { literals: &literals, cost: 0, known: names.clone(), meets: HashMap::new(), too_large: false };
     let starred: Vec<&Group<'_>> = distinct(&groups);
     let place = starred.first().map_or_else(Span::default, |group| group.span);
     for name in regions.all(&starred) {
@@ -157,6 +158,7 @@ struct Regions<'r> {
     cost: usize,
     /// Names to try before a search.
     known: Vec<String>,
+    meets: HashMap<(String, String), bool>,
     too_large: bool,
 }
 
@@ -261,8 +263,7 @@ impl Regions<'_> {
             if *tries == 0 {
                 return None;
             }
-            let meets = positive.iter().all(|other| combination_witness(&[other, glob], &[]) != Ok(None));
-            if !meets {
+            if !positive.iter().all(|other| self.meet(other, glob)) {
                 continue;
             }
             let positive = [positive, &[*glob]].concat();
@@ -273,11 +274,16 @@ impl Regions<'_> {
         None
     }
 
+    fn meet(&mut self, left: &Glob, right: &Glob) -> bool {
+        let pair = (left.text().to_owned(), right.text().to_owned());
+        *self.meets.entry(pair).or_insert_with(|| combination_witness(&[left, right], &[]) != Ok(None))
+    }
+
     fn witness(&mut self, positive: &[&Glob], negative: &[&Glob]) -> Option<String> {
         let mut avoided: Vec<Glob> = Vec::new();
         loop {
             // One search that is too large says that the next ones will be.
-            self.cost += (positive.len() + negative.len() + avoided.len()).pow(2);
+            self.cost += (1 << positive.len().min(20)) + negative.len() + avoided.len();
             if self.too_large || self.cost > MAX_COST {
                 self.too_large = true;
                 return None;
@@ -340,9 +346,9 @@ mod tests {
             ("- {name: a, match: ['fs__r*', 'fs__*d']}", &[], &["fs__r", "other__tool"]),
             ("- {name: a, match: ['fs__r*', 'fs__*d']}", &["fs__*d"], &["fs__d", "fs__r", "other__tool"]),
             // The name that a glob spells out stands for itself alone.
-            ("- {name: a, match: 'fs__?'}\n- {name: b, match: fs__a}", &[], &["fs__a", "fs__x", "other__tool"]),
+            ("- {name: a, match: 'fs__?'}\n- {name: b, match: fs__a}", &[], &["fs__a", "fs__b", "other__tool"]),
             ("- {name: a, match: 'other__*'}", &["elsewhere__*"], &["other__tool", "elsewhere__tool", "zz__zz"]),
-            ("- {name: a, match: '[!a-z]*'}", &[], &["A__a", "other__tool"]),
+            ("- {name: a, match: '[!a-z]*'}", &[], &["0__a", "other__tool"]),
         ] {
             assert_eq!(names(actions, extra), wanted, "{actions}");
         }
