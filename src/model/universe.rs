@@ -8,12 +8,12 @@ use crate::ir::Glob;
 use crate::ir::glob::combination_witness;
 use crate::json::Json;
 use crate::text::Span;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// Combinations of globs that are told apart.
 const MAX_REGIONS: usize = 256;
-/// Questions about globs that are asked for them.
-const MAX_QUESTIONS: usize = 20_000;
+/// What the searches for their names may cost together: the states of a search multiply with each glob.
+const MAX_COST: usize = 4_096;
 /// Choices of one glob for each rule that are tried for one combination.
 const MAX_CHOICES: usize = 48;
 
@@ -53,7 +53,8 @@ pub fn universe(policies: &[&Policy], extra: &[&Glob], catalogue: Option<&Catalo
     }
     let mut gaps = Vec::new();
     let literals = seen.clone();
-    let mut regions = Regions { literals: &literals, questions: 0, known: names.clone(), too_large: false };
+    let mut regions =
+        Regions { literals: &literals, cost: 0, known: names.clone(), meets: HashMap::new(), too_large: false };
     let starred: Vec<&Group<'_>> = distinct(&groups);
     let place = starred.first().map_or_else(Span::default, |group| group.span);
     for name in regions.all(&starred) {
@@ -154,9 +155,10 @@ struct Region {
 
 struct Regions<'r> {
     literals: &'r HashSet<String>,
-    questions: usize,
+    cost: usize,
     /// Names to try before a search.
     known: Vec<String>,
+    meets: HashMap<(String, String), bool>,
     too_large: bool,
 }
 
@@ -164,12 +166,16 @@ impl Regions<'_> {
     /// A name for each combination, the one outside of all groups last.
     fn all(&mut self, groups: &[&Group<'_>]) -> Vec<String> {
         for glob in groups.iter().flat_map(|group| &group.others) {
+            if let Some(rest) = glob.text().strip_prefix('*') {
+                self.known.push(format!("tool{}", rest.replace('*', "")));
+            }
             for filler in ["", "tool", "x"] {
                 self.known.push(glob.text().replace('*', filler));
             }
         }
         self.known.extend(["other__tool", "other__thing", "elsewhere__tool", "zz__zz"].map(str::to_owned));
-        self.known.retain(|name| is_tool(name) && !self.literals.contains(name));
+        let mut seen = HashSet::new();
+        self.known.retain(|name| is_tool(name) && !self.literals.contains(name) && seen.insert(name.clone()));
         let mut regions: Vec<Region> = Vec::new();
         if let Some(name) = self.name(groups, &[]) {
             regions.push(Region { inside: Vec::new(), name });
@@ -179,6 +185,9 @@ impl Regions<'_> {
             for region in regions {
                 let is_inside = group.matches_other(&region.name);
                 let other = [region.inside.as_slice(), &[!is_inside]].concat();
+                if !is_inside {
+                    self.extend(&region.name, group);
+                }
                 let found = self.name(groups.get(..=at).unwrap_or_default(), &other);
                 let own = Region { inside: [region.inside.as_slice(), &[is_inside]].concat(), name: region.name };
                 let other = found.map(|name| Region { inside: other, name });
@@ -197,6 +206,18 @@ impl Regions<'_> {
             }
         }
         regions.into_iter().map(|region| region.name).collect()
+    }
+
+    /// A name of the region that goes on with what a glob asks for is often what is wanted.
+    fn extend(&mut self, name: &str, group: &Group<'_>) {
+        for glob in &group.others {
+            let text = glob.text().split_once("__").map_or(glob.text(), |(_, tool)| tool).replace('*', "");
+            for longer in [format!("{name}_{text}"), format!("{name}{text}")] {
+                if is_tool(&longer) && !self.literals.contains(&longer) && !self.known.contains(&longer) {
+                    self.known.push(longer);
+                }
+            }
+        }
     }
 
     /// A name of this combination that no glob spells out.
@@ -219,7 +240,7 @@ impl Regions<'_> {
         // Few choices first, so that a clash shows early.
         choices.sort_by_key(Vec::len);
         let mut tries = MAX_CHOICES;
-        let found = self.choose(&choices, vec![&any], &negative, &mut tries);
+        let found = self.choose(&choices, &[&any], &negative, &mut tries);
         if tries == 0 && found.is_none() {
             self.too_large = true;
         }
@@ -230,36 +251,40 @@ impl Regions<'_> {
     fn choose<'g>(
         &mut self,
         choices: &[Vec<&'g Glob>],
-        positive: Vec<&'g Glob>,
+        positive: &[&'g Glob],
         negative: &[&'g Glob],
         tries: &mut usize,
     ) -> Option<String> {
         let Some((first, rest)) = choices.split_first() else {
             *tries = tries.saturating_sub(1);
-            return self.witness(&positive, negative);
+            return self.witness(positive, negative);
         };
         for glob in first {
             if *tries == 0 {
                 return None;
             }
-            let meets = positive.iter().all(|other| combination_witness(&[other, glob], &[]) != Ok(None));
-            if !meets {
+            if !positive.iter().all(|other| self.meet(other, glob)) {
                 continue;
             }
-            let mut positive = positive.clone();
-            positive.push(glob);
-            if let Some(name) = self.choose(rest, positive, negative, tries) {
+            let positive = [positive, &[*glob]].concat();
+            if let Some(name) = self.choose(rest, &positive, negative, tries) {
                 return Some(name);
             }
         }
         None
     }
 
+    fn meet(&mut self, left: &Glob, right: &Glob) -> bool {
+        let pair = (left.text().to_owned(), right.text().to_owned());
+        *self.meets.entry(pair).or_insert_with(|| combination_witness(&[left, right], &[]) != Ok(None))
+    }
+
     fn witness(&mut self, positive: &[&Glob], negative: &[&Glob]) -> Option<String> {
         let mut avoided: Vec<Glob> = Vec::new();
         loop {
-            self.questions += 1;
-            if self.questions > MAX_QUESTIONS {
+            // One search that is too large says that the next ones will be.
+            self.cost += (1 << positive.len().min(20)) + negative.len() + avoided.len();
+            if self.too_large || self.cost > MAX_COST {
                 self.too_large = true;
                 return None;
             }
@@ -283,4 +308,87 @@ fn is_tool(name: &str) -> bool {
     let plain = |c: char| !matches!(c, '*' | '?' | '[' | ']' | '!');
     name.split_once("__").is_some_and(|(server, tool)| !server.is_empty() && !tool.is_empty())
         && name.chars().all(plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::FileId;
+    use std::fmt::Write;
+
+    fn names(actions: &str, extra: &[&str]) -> Vec<String> {
+        let text = format!("default: deny\nactions:\n{actions}");
+        let policy = Policy::compile(&text, FileId(0)).policy.unwrap();
+        let extra: Vec<Glob> = extra.iter().map(|glob| Glob::parse(glob)).collect();
+        let extra: Vec<&Glob> = extra.iter().collect();
+        let (tools, gaps) = universe(&[&policy], &extra, None);
+        assert_eq!(gaps, []);
+        for tool in &tools {
+            let upstream = tool.name.split_once("__").unwrap().0;
+            assert!(!tool.listed && tool.upstream == upstream, "{tool:?}");
+        }
+        tools.into_iter().map(|tool| tool.name).collect()
+    }
+
+    #[test]
+    fn a_name_for_each_combination_of_globs() {
+        for (actions, extra, wanted) in [
+            ("- {name: a, match: [fs__read, fs__write]}", &[][..], &["fs__read", "fs__write", "other__tool"][..]),
+            ("- {name: a, match: 'fs__read*'}", &[], &["fs__read", "other__tool"]),
+            ("- {name: a, match: '*'}", &[], &["other__tool"]),
+            ("- {name: a, match: '*'}\n- {name: b, match: 'fs__*'}", &[], &["fs__tool", "other__tool"]),
+            (
+                "- {name: a, match: 'fs__*'}\n- {name: b, match: ['*__write*', fs__move]}",
+                &[],
+                &["fs__move", "fs__write", "fs__tool", "tool__write", "other__tool"],
+            ),
+            // Two globs of one rule are one combination.
+            ("- {name: a, match: ['fs__r*', 'fs__*d']}", &[], &["fs__r", "other__tool"]),
+            ("- {name: a, match: ['fs__r*', 'fs__*d']}", &["fs__*d"], &["fs__d", "fs__r", "other__tool"]),
+            // The name that a glob spells out stands for itself alone.
+            ("- {name: a, match: 'fs__?'}\n- {name: b, match: fs__a}", &[], &["fs__a", "fs__b", "other__tool"]),
+            ("- {name: a, match: 'other__*'}", &["elsewhere__*"], &["other__tool", "elsewhere__tool", "zz__zz"]),
+            ("- {name: a, match: '[!a-z]*'}", &[], &["0__a", "other__tool"]),
+        ] {
+            assert_eq!(names(actions, extra), wanted, "{actions}");
+        }
+    }
+
+    #[test]
+    fn many_globs() {
+        let mut actions = String::new();
+        for at in 0..2_000 {
+            writeln!(actions, "- {{name: a{at}, match: fs__tool{at}}}").unwrap();
+        }
+        assert_eq!(names(&actions, &[]).len(), 2_001);
+        let mut actions = String::new();
+        for at in 0..60 {
+            writeln!(actions, "- {{name: a{at}, match: 's{at}__*'}}").unwrap();
+        }
+        assert_eq!(names(&actions, &[]).len(), 61);
+    }
+
+    #[test]
+    fn too_many_combinations_are_a_gap() {
+        let mut actions = String::new();
+        for at in 0..16 {
+            writeln!(actions, "- {{name: a{at}, match: 's__*{}*'}}", char::from(b'a' + at)).unwrap();
+        }
+        let policy = Policy::compile(&format!("default: deny\nactions:\n{actions}"), FileId(0)).policy.unwrap();
+        let (tools, gaps) = universe(&[&policy], &[], None);
+        assert!(tools.len() <= MAX_REGIONS && gaps.len() == 1, "{}", tools.len());
+    }
+
+    #[test]
+    fn a_list_gives_its_tools_and_the_doors_that_a_glob_matches() {
+        let policy = "default: deny\nactions: [{name: a, match: ['fs__read*', 'fs__@read*']}]";
+        let policy = Policy::compile(policy, FileId(0)).policy.unwrap();
+        let mut catalogue = Catalogue::default();
+        let list = r#"{"tools": [{"name": "read", "inputSchema": {"type": "object"}}, {"name": "write"}]}"#;
+        catalogue.add(list, FileId(0), Some("fs")).unwrap();
+        let (tools, gaps) = universe(&[&policy], &[], Some(&catalogue));
+        assert_eq!(gaps, []);
+        let shown: Vec<_> = tools.iter().map(|tool| (&*tool.name, tool.listed, tool.schema.is_some())).collect();
+        assert_eq!(shown, [("fs__read", true, true), ("fs__write", true, false), ("fs__@read_resource", true, false)]);
+    }
 }

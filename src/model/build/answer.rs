@@ -7,6 +7,7 @@ use super::pool::Pool;
 use super::shape::Shape;
 use super::signs::{self, Signs};
 use crate::json::{self, Json, Object};
+use std::fmt::Write;
 
 pub(super) struct Answers<'a> {
     pub(super) atoms: &'a Atoms,
@@ -127,7 +128,7 @@ fn spelled(text: &str) -> String {
     let mut out = String::new();
     for c in text.chars() {
         for unit in c.encode_utf16(&mut units) {
-            out.push_str(&format!("\\u{unit:04x}"));
+            let _ = write!(out, "\\u{unit:04x}");
         }
     }
     out

@@ -1,7 +1,7 @@
 //! Which answers the texts of one call can give together. The payload and `call.text` are made of the arguments, so
 //! this is an over-approximation: what it excludes cannot be, what it admits may still not be. Knows no witnesses.
 
-use super::atom::{Atom, Subject, Test, escaped, implied_of_call_text, implied_of_payload};
+use super::atom::{Atom, Operand, Relation, Subject, Test, escaped, implied_of_call_text, implied_of_payload};
 use super::lower::Atoms;
 use super::pool::{Pool, place};
 use super::shape::Shape;
@@ -69,6 +69,13 @@ impl<'j> Joint<'j> {
                 call_text.push(Test::contains(Arc::clone(&arg.name)));
             }
         }
+        // Between a text and a member that stands behind it, and between any two members.
+        let last = shape.args.iter().map(|arg| &arg.name).max();
+        if shape.args.iter().any(|arg| arg.ty == Type::Str && last.is_some_and(|last| arg.name < *last)) {
+            payload.push(Test::contains("\", \""));
+        } else if shape.args.len() > 1 {
+            payload.push(Test::contains(", \""));
+        }
         Self { shape, atoms, pool, implied, of_value, payload, call_text }
     }
 
@@ -119,7 +126,46 @@ impl<'j> Joint<'j> {
             }
         }
         payload.extend(flags.iter().map(|test| (test, true)));
+        self.relate(given, &mut of_args);
         of_args.iter().chain([&payload, &call_text, &result, &result_text]).all(|signs| signs::satisfiable(signs))
+    }
+
+    /// What is true of a text is true of one that holds it, and what that one lacks the text lacks.
+    fn relate(&self, given: &Given, of_args: &mut [Signs<'_>]) {
+        for (atom, value) in self.atoms.0.iter().zip(given) {
+            let Atom::Pair(relation, Operand::Subject(Subject::Arg(whole)), Operand::Subject(Subject::Arg(part))) =
+                atom
+            else {
+                continue;
+            };
+            if value.is_none_or(|value| value == 0) {
+                continue;
+            }
+            let signs_of = |at: &usize| of_args.get(*at).cloned().unwrap_or_default();
+            let (wholes, parts) = (signs_of(whole), signs_of(part));
+            if let Some(signs) = of_args.get_mut(*whole) {
+                let given = parts
+                    .iter()
+                    .filter(|(test, wanted)| of_whole(*relation, test) && (*wanted || *relation == Relation::Equal));
+                signs.extend(given);
+            }
+            if let Some(signs) = of_args.get_mut(*part) {
+                let lacks = wholes
+                    .iter()
+                    .filter(|(test, wanted)| (of_whole(*relation, test) && !wanted) || *relation == Relation::Equal);
+                signs.extend(lacks);
+            }
+        }
+    }
+}
+
+/// What a test of the part says of the whole that holds it, if it is true.
+fn of_whole(relation: Relation, test: &Test) -> bool {
+    match test {
+        Test::Contains(_) => true,
+        Test::Prefix(_) => matches!(relation, Relation::Prefix | Relation::Equal),
+        Test::Suffix(_) => matches!(relation, Relation::Suffix | Relation::Equal),
+        Test::Equals(_) => relation == Relation::Equal,
     }
 }
 

@@ -31,6 +31,26 @@ impl Atoms {
     }
 }
 
+/// Bytes of a literal in which a text is looked for that may be taken apart.
+const MAX_WHOLE: usize = 40;
+
+/// Every text that stands so to the whole.
+fn parts(relation: Relation, whole: &str) -> Vec<Arc<str>> {
+    let ends: Vec<usize> = whole.char_indices().map(|(at, _)| at).chain([whole.len()]).collect();
+    let mut parts: Vec<Arc<str>> = Vec::new();
+    for start in &ends {
+        for end in ends.iter().filter(|end| *end >= start) {
+            if let Some(part) = whole.get(*start..*end)
+                && relation.holds(whole, part)
+                && !parts.iter().any(|known| **known == *part)
+            {
+                parts.push(part.into());
+            }
+        }
+    }
+    parts
+}
+
 /// The atom that a term is.
 pub(super) fn atom_of(term: &Term) -> Option<usize> {
     match term {
@@ -64,6 +84,28 @@ enum Text {
     Number(Term),
     Subject(Subject),
     Either(Term, Box<Text>, Box<Text>),
+}
+
+impl Text {
+    fn is_total(&self) -> bool {
+        match self {
+            Self::Literal(_) | Self::Subject(_) => true,
+            Self::Number(term) => term.is_total(),
+            Self::Either(c, a, b) => c.is_total() && a.is_total() && b.is_total(),
+        }
+    }
+
+    /// A term of the other value than `constant` that has a value where the text has one.
+    fn decided(&self, constant: bool) -> Term {
+        match self {
+            Self::Literal(_) | Self::Subject(_) => Term::Bool(!constant),
+            Self::Number(term) => {
+                let none = Term::In(Arc::new(term.clone()), Arc::from([]));
+                if constant { none } else { Term::not(none) }
+            }
+            Self::Either(c, a, b) => Term::Ite(Arc::new([c.clone(), a.decided(constant), b.decided(constant)])),
+        }
+    }
 }
 
 impl Lowering<'_> {
@@ -249,15 +291,15 @@ impl Lowering<'_> {
     fn lost(&mut self, span: Span) -> Term {
         self.gap(span, "the state takes in a text that the model does not follow");
         let unknown = self.unknown();
-        Term::ite(unknown, Term::Int(0), Term::Int(1.min(self.pool.texts.len().saturating_sub(1)) as i64))
+        Term::ite(unknown, Term::Int(0), Term::Int(i64::from(self.pool.texts.len() > 1)))
     }
 
     fn test(&mut self, text: &Text, test: &Test) -> Term {
         if let Some(constant) = test.constant() {
             // Operands of a condition still count: they may have no value.
             return match text {
-                Text::Either(..) | Text::Number(_) if !self.is_total(text) => {
-                    let (a, b) = (self.decided(text, constant), Term::Bool(constant));
+                Text::Either(..) | Text::Number(_) if !text.is_total() => {
+                    let (a, b) = (text.decided(constant), Term::Bool(constant));
                     if constant { Term::or([a, b]) } else { Term::and([a, b]) }
                 }
                 _ => Term::Bool(constant),
@@ -265,7 +307,10 @@ impl Lowering<'_> {
         }
         match text {
             Text::Literal(literal) => Term::Bool(test.holds(literal)),
-            Text::Number(term) => Term::is_in(term.clone(), self.pool.satisfying(|text| test.holds(text))),
+            Text::Number(term) => match (test, self.pool.satisfying(|text| test.holds(text)).as_slice()) {
+                (Test::Equals(_), [one]) => Term::eq(term.clone(), Term::Int(*one)),
+                (_, all) => Term::is_in(term.clone(), all.to_vec()),
+            },
             Text::Subject(subject) => {
                 let test = if *subject == Subject::Payload { test.clone().in_payload() } else { test.clone() };
                 match test.constant() {
@@ -276,29 +321,6 @@ impl Lowering<'_> {
             Text::Either(c, a, b) => {
                 let (a, b) = (self.test(a, test), self.test(b, test));
                 Term::ite(c.clone(), a, b)
-            }
-        }
-    }
-
-    fn is_total(&self, text: &Text) -> bool {
-        match text {
-            Text::Literal(_) | Text::Subject(_) => true,
-            Text::Number(term) => term.is_total(),
-            Text::Either(c, a, b) => c.is_total() && self.is_total(a) && self.is_total(b),
-        }
-    }
-
-    /// A term of the other value than `constant` that has a value where the text has one.
-    fn decided(&mut self, text: &Text, constant: bool) -> Term {
-        match text {
-            Text::Literal(_) | Text::Subject(_) => Term::Bool(!constant),
-            Text::Number(term) => {
-                let none = Term::In(Arc::new(term.clone()), Arc::from([]));
-                if constant { none } else { Term::not(none) }
-            }
-            Text::Either(c, a, b) => {
-                let (a, b) = (self.decided(a, constant), self.decided(b, constant));
-                Term::Ite(Arc::new([c.clone(), a, b]))
             }
         }
     }
@@ -323,10 +345,17 @@ impl Lowering<'_> {
             (Text::Literal(literal), right) if relation == Relation::Equal => {
                 self.test(right, &Test::equals(Arc::clone(literal)))
             }
+            // The parts of a short text are few.
+            (Text::Literal(literal), Text::Subject(_)) if literal.len() <= MAX_WHOLE => {
+                self.test(right, &Test::Equals(parts(relation, literal)))
+            }
             (Text::Literal(literal), Text::Number(term)) => {
                 Term::is_in(term.clone(), self.pool.satisfying(|text| relation.holds(literal, text)))
             }
-            (Text::Number(a), Text::Number(b)) if relation == Relation::Equal => Term::eq(a.clone(), b.clone()),
+            (Text::Number(a), Text::Number(b)) if relation == Relation::Equal => {
+                // What the call brings, a constant in the end, stands last.
+                if atom_of(a).is_some() { Term::eq(b.clone(), a.clone()) } else { Term::eq(a.clone(), b.clone()) }
+            }
             (Text::Number(a), Text::Number(b)) => {
                 let texts: Vec<(i64, Arc<str>)> = (0..).zip(self.pool.texts.iter().cloned()).collect();
                 let mut pairs = Vec::new();

@@ -68,22 +68,27 @@ impl Affine {
         Some(self)
     }
 
-    /// As a term.
+    /// As a term, what is added before what is taken away.
     fn term(&self) -> Term {
+        let (added, taken): (Vec<_>, Vec<_>) = self.parts.iter().partition(|(_, factor)| **factor > 0);
+        let times = |term: &Term, factor: i64| Term::mul(Term::Int(factor), term.clone());
         let mut sum: Option<Term> = None;
-        for (term, factor) in &self.parts {
-            sum = Some(match (sum, *factor) {
-                (None, 1) => term.clone(),
-                (None, factor) => Term::mul(Term::Int(factor), term.clone()),
-                (Some(sum), 1) => Term::add(sum, term.clone()),
-                (Some(sum), -1) => Term::sub(sum, term.clone()),
-                (Some(sum), factor) => Term::add(sum, Term::mul(Term::Int(factor), term.clone())),
-            });
+        for (term, factor) in added {
+            let part = times(term, *factor);
+            sum = Some(sum.map_or(part.clone(), |sum| Term::add(sum, part)));
         }
-        match sum {
-            None => Term::Int(self.constant),
-            Some(sum) if self.constant < 0 && self.constant != i64::MIN => Term::sub(sum, Term::Int(-self.constant)),
-            Some(sum) => Term::add(sum, Term::Int(self.constant)),
+        let mut constant = Some(self.constant);
+        let mut sum = sum.unwrap_or_else(|| Term::Int(constant.take().unwrap_or(0)));
+        for (term, factor) in taken {
+            sum = match factor.checked_neg() {
+                Some(factor) => Term::sub(sum, times(term, factor)),
+                None => Term::add(sum, times(term, *factor)),
+            };
+        }
+        match constant {
+            Some(constant) if constant < 0 && constant != i64::MIN => Term::sub(sum, Term::Int(-constant)),
+            Some(constant) => Term::add(sum, Term::Int(constant)),
+            None => sum,
         }
     }
 }
@@ -142,24 +147,19 @@ pub(super) fn bounds(rules: &Rules, invariants: &[Invariant], param: usize, side
     let mut of_sides = (0..sides).map(|side| side_bounds(rules, invariants, param, side));
     let Some(first) = of_sides.next() else { return (Vec::new(), Vec::new()) };
     of_sides.fold(first, |(lower, upper), (other_lower, other_upper)| {
-        let smaller = |a: &Term, b: &Term| Term::ite(Term::lt(a.clone(), b.clone()), a.clone(), b.clone());
-        let larger = |a: &Term, b: &Term| Term::ite(Term::lt(a.clone(), b.clone()), b.clone(), a.clone());
-        (both(lower, other_lower, &smaller), both(upper, other_upper, &larger))
+        (both(&lower, &other_lower, true), both(&upper, &other_upper, false))
     })
 }
 
-/// The bounds that hold for both sides: the weaker one of each pair.
-fn both(left: Vec<Term>, right: Vec<Term>, weaker: &dyn Fn(&Term, &Term) -> Term) -> Vec<Term> {
+/// The bounds that hold for both sides: of each pair the weaker one, which for lower bounds is the `smaller`.
+fn both(left: &[Term], right: &[Term], smaller: bool) -> Vec<Term> {
     let mut all = Vec::new();
-    for a in &left {
-        for b in &right {
+    for a in left {
+        for b in right {
+            let (first, second) = if smaller { (a, b) } else { (b, a) };
             let bound = match (a, b) {
-                (Term::Int(x), Term::Int(y)) => {
-                    let (small, large) = (Term::Int(*x.min(y)), Term::Int(*x.max(y)));
-                    if weaker(&small, &large) == small { small } else { large }
-                }
                 _ if a == b => a.clone(),
-                _ => weaker(a, b),
+                _ => Term::ite(Term::lt(a.clone(), b.clone()), first.clone(), second.clone()),
             };
             push(&mut all, bound);
         }

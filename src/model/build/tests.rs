@@ -162,6 +162,7 @@ fn every_call_is_of_some_class() {
                 let guards: Vec<String> =
                     class.guards.iter().map(|guard| system.shown(&guard.term).to_string()).collect();
                 println!("LOST {seed} {guards:?}");
+                println!("TEXT {seed} {text}");
             }
         }
         gaps += usize::from(!system.gaps.is_empty());
@@ -382,4 +383,91 @@ fn witnesses_do_what_their_classes_say() {
     }
     println!("{steps} steps, {answers} answers, {faults} faults");
     assert!(steps > 1_000 && answers > 50, "{steps} {answers}");
+}
+
+fn shown(system: &System) -> Vec<String> {
+    let mut all = Vec::new();
+    for class in &system.classes {
+        let mut call = String::new();
+        crate::json::write_python(&class.call, true, &mut call);
+        let tool = class.tool().map_or("", |tool| &system.tools[tool].name);
+        let mut line = format!("{}{tool} {call}", if class.witnessed { "" } else { "?" });
+        for guard in &class.guards {
+            let side = if guard.label.is_some() { "" } else { "!" };
+            write!(line, " [{}{side} {}]", guard.side, system.shown(&guard.term)).unwrap();
+        }
+        for assign in &class.effect {
+            write!(line, " {} = {}", system.vars[assign.var].name, system.shown(&assign.term)).unwrap();
+        }
+        for param in &class.params {
+            let terms = |all: &[Term]| all.iter().map(|t| system.shown(t).to_string()).collect::<Vec<_>>().join(", ");
+            write!(line, " {} in [{}]..[{}]", param.name, terms(&param.lower), terms(&param.upper)).unwrap();
+        }
+        for outcome in class.outcomes.iter().skip(1) {
+            let answer = outcome.answer.as_ref().map(|answer| {
+                let mut text = String::new();
+                crate::json::write_python(&answer.0, true, &mut text);
+                text
+            });
+            write!(line, " -> {}", answer.unwrap_or_else(|| "?".to_owned())).unwrap();
+            for change in &outcome.changes {
+                write!(line, " {} = {}", system.vars[change.var].name, system.shown(&change.term)).unwrap();
+            }
+        }
+        for (at, mark) in class.marks.iter().enumerate() {
+            write!(line, " m{at}: {}", system.shown(mark)).unwrap();
+        }
+        all.push(line);
+    }
+    all
+}
+
+#[test]
+fn whole_numbers_and_texts_of_the_state() {
+    for (text, wanted) in [
+        (
+            "state: {spent: {type: int, init: 0}}\ninvariants: [{name: i, expr: spent <= 100}]\n\
+             actions: [{name: a, match: p__send, args: {n: int}, requires: n > 0, effect: {spent: spent + n}}]",
+            vec!["p__send {\"n\": 1} [0 0 < argument 0] spent = spent + argument 0 n in [1]..[100 - spent]"],
+        ),
+        ("actions: [{name: a, match: p__send, args: {n: int}, requires: 0 < n <= 7 or n == 50}]", vec![]),
+        (
+            "state: {last: {type: str, init: \"\"}}\n\
+             actions: [{name: a, match: p__send, args: {to: str}, requires: to != last, effect: {last: to}}]",
+            vec![],
+        ),
+        (
+            "state: {last: {type: str, init: \"\"}}\n\
+             actions:\n- {name: a, match: p__read, args: {path: str}, effect: {last: path}}\n\
+             - {name: b, match: p__send, requires: \"not contains(last, '.env')\"}",
+            vec![],
+        ),
+        (
+            "state: {mode: {type: str, init: idle}}\n\
+             actions:\n- {name: a, match: p__go, requires: mode == 'idle', effect: {mode: \"'busy'\"}}\n\
+             - {name: b, match: p__stop, effect: {mode: \"ite(mode == 'busy', 'done', mode)\"}, on_result: {mode: result}}",
+            vec![],
+        ),
+        (
+            "state: {n: {type: int, init: 0}}\n\
+             actions: [{name: a, match: p__go, args: {k: int, m: int}, requires: [n + 2 * k <= m, m < 10, k >= 0], on_result: {n: \"n // k\"}}]",
+            vec![],
+        ),
+    ] {
+        let system = of(&policy(text), None);
+        println!("{}\n{:?} {:?}\n", shown(&system).join("\n"), system.texts, system.gaps);
+        let _ = wanted;
+    }
+}
+
+#[test]
+fn two_policies_side_by_side() {
+    let old = policy("actions: [{name: a, match: p__send, args: {to: str}, requires: \"endswith(to, '@us')\"}]");
+    let new = policy(
+        "default: deny\nstate: {c: {type: int, init: 0}}\nactions: [{name: a, match: 'p__*', args: {to: str, n: int}, requires: n < 5, effect: {c: c + 1}}]",
+    );
+    let (tools, gaps) = crate::model::universe(&[&old, &new], &[], None);
+    assert_eq!(gaps, []);
+    let system = build(&Request { sides: &[&old, &new], tools: &tools, marks: &[], watched: &[] });
+    println!("{}\n{:?}", shown(&system).join("\n"), system.gaps);
 }

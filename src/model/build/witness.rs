@@ -72,7 +72,7 @@ impl Calls<'_> {
         let wishes = vec![Vec::new(); texts.len()];
         let draft = Draft { texts, wishes, extras: Vec::new(), filled: self.schema.is_some() };
         let mut search = Search { calls: self, given, own, fixed, budget: BUDGET, seen: HashSet::new() };
-        search.go(draft, 0)
+        search.go(&draft, 0)
     }
 
     /// The call, members in the order of the declarations.
@@ -139,20 +139,20 @@ impl Written {
 }
 
 impl Search<'_, '_> {
-    fn go(&mut self, draft: Draft, depth: usize) -> Option<Json> {
+    fn go(&mut self, draft: &Draft, depth: usize) -> Option<Json> {
         if self.budget == 0 || depth > 24 || !self.seen.insert(draft.clone()) {
             return None;
         }
         self.budget -= 1;
-        let call = self.calls.call(&draft, self.given)?;
+        let call = self.calls.call(draft, self.given)?;
         let written = Written::of(&call);
-        let Some((atom, wanted)) = self.wrong(&draft, &written) else { return Some(call) };
+        let Some((atom, wanted)) = self.wrong(draft, &written) else { return Some(call) };
         let options = match atom {
-            Atom::Text(subject, test) if wanted => self.add(&draft, *subject, test),
-            Atom::Pair(relation, left, right) => self.relate(&draft, &written, *relation, left, right, wanted),
-            _ => self.remove(&draft),
+            Atom::Text(subject, test) if wanted => self.add(draft, *subject, test),
+            Atom::Pair(relation, left, right) => self.relate(draft, &written, *relation, left, right, wanted),
+            _ => self.remove(draft),
         };
-        options.into_iter().find_map(|draft| self.go(draft, depth + 1))
+        options.into_iter().find_map(|draft| self.go(&draft, depth + 1))
     }
 
     /// The first atom whose answer is not the one wanted; what is missing before what is too much.
@@ -246,7 +246,7 @@ impl Search<'_, '_> {
             "{\"x\": 1",
             "",
         ];
-        const AFTER: [&str; 16] = [
+        const AFTER: [&str; 18] = [
             "}",
             "\"}",
             " \"x\"}",
@@ -262,6 +262,8 @@ impl Search<'_, '_> {
             "\": 1}}",
             "{}}}",
             "\"x\": 1}",
+            ": 1}",
+            ": 1}}",
             "",
         ];
         let mut found: Vec<(usize, Draft)> = Vec::new();

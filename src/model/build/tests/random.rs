@@ -1,6 +1,7 @@
 //! Small random policies and calls. The same seed gives the same.
 
 use crate::json::Json;
+use std::fmt::Write;
 
 pub(super) struct Random(u64);
 
@@ -66,7 +67,16 @@ impl Random {
             11 => format!("{} {} {}", self.number(), self.of(&["<", "<=", "==", "!=", ">", ">="]), self.number()),
             12 => format!("{} < {} <= {}", self.below(3), self.number(), self.number()),
             13 => format!("upstream == \"{}\"", self.of(&["fs", "db"])),
-            14 => self.of(&["p == q", "contains(p, q)", "startswith(q, p)", "p != q"]).to_owned(),
+            14 => self
+                .of(&[
+                    "p == q",
+                    "contains(p, q)",
+                    "startswith(q, p)",
+                    "p != q",
+                    "contains('ab/x', p)",
+                    "startswith('ba', q)",
+                ])
+                .to_owned(),
             15 => self.of(&["s == p", "s != q", "s == 'a'"]).to_owned(),
             16 => format!("{} // n == 1", self.below(3)),
             _ => format!("contains(tool, \"{}\")", self.of(&["read", "w"])),
@@ -74,7 +84,7 @@ impl Random {
     }
 
     pub(super) fn policy(&mut self) -> String {
-        let quote = |text: String| format!("{:?}", text);
+        let quote = |text: String| format!("{text:?}");
         let mut actions = String::new();
         for at in 0..=self.below(2) {
             let depth = self.below(3);
@@ -95,12 +105,13 @@ impl Random {
                     self.list()
                 ))
             );
-            actions.push_str(&format!(
-                "  - {{name: a{at}, match: \"{}\", args: {{p: str, q: str, k: int, flag: bool}}, requires: [{}], effect: {{{}}}, on_result: {{{results}}}}}\n",
+            let _ = writeln!(
+                actions,
+                "  - {{name: a{at}, match: \"{}\", args: {{p: str, q: str, k: int, flag: bool}}, requires: [{}], effect: {{{}}}, on_result: {{{results}}}}}",
                 self.of(&["fs__read", "fs__*", "fs__read", "*__w"]),
                 guards.join(", "),
                 effect.join(", "),
-            ));
+            );
         }
         format!(
             "state: {{t: {{type: bool, init: false}}, n: {{type: int, init: 1}}, s: {{type: str, init: x}}}}\n\
@@ -110,7 +121,7 @@ impl Random {
     }
 
     pub(super) fn call(&mut self, texts: &[String]) -> Json {
-        let mut text = |random: &mut Self| match random.below(3) {
+        let text = |random: &mut Self| match random.below(3) {
             0 if !texts.is_empty() => texts[random.below(texts.len())].clone(),
             1 => format!("{}{}", random.of(TEXTS), random.of(TEXTS)),
             _ => random.of(TEXTS).to_owned(),
