@@ -36,6 +36,8 @@ impl Random {
 }
 
 const TOOLS: [&str; 4] = ["fs__read", "fs__write", "web__get", "web__post"];
+/// Names that no glob spells out.
+const OTHERS: [&str; 4] = ["web__more", "fs__more", "x__run", "other__tool"];
 const GLOBS: [&str; 7] = ["fs__read", "fs__write", "web__get", "web__post", "fs__*", "web__*", "*__[rg]*"];
 const TEXTS: [&str; 4] = ["/.env", "key", "/w/.env.prod", "x"];
 
@@ -165,7 +167,7 @@ fn walk(policy: &Policy, text: &str, random: &mut Random, seen: &mut Seen) {
         let (mut after, mut count, mut required) = (false, 0, false);
         let mut pending: Vec<(String, Json)> = Vec::new();
         for _ in 0..100 {
-            let tool = if random.chance(10) { "other__tool" } else { random.pick(&TOOLS) }.to_owned();
+            let tool = if random.chance(10) { random.pick(&OTHERS) } else { random.pick(&TOOLS) }.to_owned();
             let arguments = arguments(random);
             let upstream = tool.split("__").next().unwrap().to_owned();
             let call = Call { tool: &tool, upstream: &upstream, arguments: &arguments };
@@ -223,7 +225,7 @@ fn is_stuck(session: &Session, random: &mut Random) -> bool {
     }
     // Most states are no dead ends: the first calls tried show it.
     for attempt in 0..200 {
-        let tool = if attempt % 5 == 4 { "other__tool" } else { TOOLS[attempt % 5] };
+        let tool = TOOLS.iter().chain(&OTHERS).nth(attempt % 8).copied().unwrap();
         let arguments = arguments(random);
         let upstream = tool.split("__").next().unwrap();
         if session.clone().check(&Call { tool, upstream, arguments: &arguments }).decision.permits() {

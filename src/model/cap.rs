@@ -181,6 +181,10 @@ fn hold(system: &mut System, var: usize, bound: Bound) {
     if let Some(found) = system.vars.get_mut(var) {
         found.capped = true;
     }
+    let late = system.late.iter_mut().flat_map(|(_, outcome)| &mut outcome.changes);
+    for assign in late.filter(|assign| assign.var == var) {
+        assign.term = held(&assign.term);
+    }
     for class in &mut system.classes {
         let outcomes = class.outcomes.iter_mut().flat_map(|outcome| &mut outcome.changes);
         for assign in class.effect.iter_mut().chain(outcomes).filter(|assign| assign.var == var) {
