@@ -99,13 +99,10 @@ pub fn check(
     still::check(policy, &tools, &mut report.diagnostics);
     let mut groups = plan::groups(policy, &tools);
     let mut undecided: Vec<(String, String)> = Vec::new();
-    let count = groups.len();
-    for (at, mut group) in groups.drain(..).enumerate() {
+    for group in &mut groups {
         group.system.gaps.extend(gaps.iter().cloned());
-        let left = deadline.saturating_duration_since(Instant::now());
-        // The first group has most of the questions; the others share what it leaves.
-        let part = if at == 0 && count > 1 { left.mul_f64(0.6) } else { left / u32::try_from(count - at).unwrap_or(1) };
-        let solved = solve::solve(group, options, Instant::now() + part, progress);
+    }
+    for (at, solved) in solve::solve(groups, options, deadline, progress).into_iter().enumerate() {
         if at == 0 && solved.graph.complete() {
             report.counts = Some((solved.graph.states(), solved.graph.transitions()));
         }

@@ -57,8 +57,10 @@ pub fn compare(
         question("new-access", Subject::NewAccess, differs(1, 0)),
         question("new-denial", Subject::NewDenial, differs(0, 1)),
     ];
-    let solved = solve(Group { system, questions }, options, deadline, progress);
     let mut comparison = Comparison::default();
+    let Some(solved) = solve(vec![Group { system, questions }], options, deadline, progress).pop() else {
+        return comparison;
+    };
     for (question, reach) in solved.questions.iter().zip(&solved.reaches) {
         let (code, allows, denies) = match question.subject {
             Subject::NewAccess => (Code::PX4018, (new, 1), (old, 0)),

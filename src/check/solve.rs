@@ -135,14 +135,52 @@ fn limits(options: &Options, deadline: Instant) -> Limits {
     Limits { states: options.states, ..Limits::until(deadline) }
 }
 
-/// Answers every goal of a group by `deadline`.
-pub(super) fn solve(group: Group, options: &Options, deadline: Instant, progress: &mut dyn FnMut(usize)) -> Solved {
+/// One group on its way: what the states have said, and what they left open.
+struct Open {
+    solved: Solved,
+    reaches: Vec<Option<Reach>>,
+    left: Vec<(usize, Option<Stop>)>,
+}
+
+/// States of a group that are visited where those of the first group are too many.
+const FEW_STATES: usize = 100_000;
+
+/// Answers every goal of every group by `deadline`. The first group is about the policy as it stands; if its states
+/// cannot all be visited, neither can those of the others, which have more.
+pub(super) fn solve(
+    groups: Vec<Group>,
+    options: &Options,
+    deadline: Instant,
+    progress: &mut dyn FnMut(usize),
+) -> Vec<Solved> {
+    let mut open: Vec<Open> = Vec::new();
+    let count = groups.len();
+    for (at, group) in groups.into_iter().enumerate() {
+        let first = open.first().map(|first| first.solved.graph.complete());
+        let (options, part) = match first {
+            None => (options.clone(), 0.3),
+            Some(true) => (options.clone(), 0.5 / usize_f64(count - at)),
+            Some(false) => (Options { states: options.states.min(FEW_STATES), ..options.clone() }, 0.05),
+        };
+        open.push(visit(group, &options, share(deadline, part), progress));
+    }
+    walk(&mut open, deadline);
+    ask_solver(&mut open, options, deadline);
+    open.into_iter().map(Open::closed).collect()
+}
+
+fn usize_f64(count: usize) -> f64 {
+    u32::try_from(count.max(1)).map_or(f64::MAX, f64::from)
+}
+
+/// What the states of a group say; visiting them, and looking among them, takes until `deadline` and half as long again.
+fn visit(group: Group, options: &Options, deadline: Instant, progress: &mut dyn FnMut(usize)) -> Open {
+    let again = deadline + deadline.saturating_duration_since(Instant::now()).mul_f64(0.5);
     let spaces = spaces(&group, options);
     let Group { system, questions } = group;
     let goals: Vec<Goal> = questions.iter().map(|question| question.goal.clone()).collect();
-    // The states get a part of the time, looking among them some more, and the solver what is left.
-    let mut graph = Graph::explore(&spaces.one, &limits(options, share(deadline, 0.3)), false, progress);
-    graph.search_until(share(deadline, 0.2));
+    let mut graph = Graph::explore(&spaces.one, &limits(options, deadline), false, progress);
+    graph.search_until(again);
     let found = |seen| match seen {
         Seen::Found(place) => Some(reached(place, true, false)),
         Seen::Absent | Seen::Open(_) => None,
@@ -151,9 +189,9 @@ pub(super) fn solve(group: Group, options: &Options, deadline: Instant, progress
 
     let wide = (spaces.widest.is_some() || spaces.unwitnessed).then(|| {
         // What is more than too much is not visited again.
-        let part = if graph.complete() { 0.4 } else { 0.0 };
-        let mut wide = spaces.explore_widest(options, share(deadline, part), progress);
-        wide.search_until(share(deadline, 0.2));
+        let until = if graph.complete() { deadline } else { Instant::now() };
+        let mut wide = spaces.explore_widest(options, until, progress);
+        wide.search_until(again);
         wide
     });
     let proof_graph = wide.as_ref().unwrap_or(&graph);
@@ -161,14 +199,19 @@ pub(super) fn solve(group: Group, options: &Options, deadline: Instant, progress
     let mut spurious: Vec<usize> = Vec::new();
     let mut left: Vec<(usize, Option<Stop>)> = Vec::new();
     let pick = |places: &[usize]| -> Vec<Goal> { places.iter().filter_map(|at| goals.get(*at).cloned()).collect() };
-    for (at, seen) in open.iter().zip(proof_graph.search(spaces.widest(), &pick(&open))) {
-        match seen {
-            Seen::Absent => {
-                let (states, transitions) = (proof_graph.states(), proof_graph.transitions());
-                set(&mut reaches, *at, Reach::Never(How::Explicit { states, transitions }));
+    if wide.is_none() && !graph.complete() {
+        // They have been looked at.
+        left.extend(open.iter().map(|at| (*at, graph.stopped())));
+    } else {
+        for (at, seen) in open.iter().zip(proof_graph.search(spaces.widest(), &pick(&open))) {
+            match seen {
+                Seen::Absent => {
+                    let (states, transitions) = (proof_graph.states(), proof_graph.transitions());
+                    set(&mut reaches, *at, Reach::Never(How::Explicit { states, transitions }));
+                }
+                Seen::Found(_) => spurious.push(*at),
+                Seen::Open(stop) => left.push((*at, Some(stop))),
             }
-            Seen::Found(_) => spurious.push(*at),
-            Seen::Open(stop) => left.push((*at, Some(stop))),
         }
     }
 
@@ -177,8 +220,8 @@ pub(super) fn solve(group: Group, options: &Options, deadline: Instant, progress
     if let Some(many) = &spaces.many
         && !unsure.is_empty()
     {
-        let mut graph = Graph::explore(many, &limits(options, share(deadline, 0.3)), false, progress);
-        graph.search_until(share(deadline, 0.2));
+        let mut graph = Graph::explore(many, &limits(options, deadline), false, progress);
+        graph.search_until(again);
         for (at, seen) in unsure.iter().zip(graph.search(many, &pick(&unsure))) {
             if let Seen::Found(place) = seen {
                 set(&mut reaches, *at, reached(place, true, true));
@@ -198,72 +241,91 @@ pub(super) fn solve(group: Group, options: &Options, deadline: Instant, progress
         }
     }
     left.retain(|(at, _)| reaches.get(*at).is_some_and(Option::is_none));
-    if !left.is_empty() {
-        symbolic(&spaces, &goals, &left, options, deadline, &mut reaches);
-    }
-
-    let gap = system.gaps.first().map(|gap| gap.why.clone());
-    let reaches = reaches
-        .into_iter()
-        .map(|reach| match (reach, &gap) {
-            (Some(Reach::Never(_)), Some(why)) => Reach::Unknown(why.clone()),
-            (Some(reach), _) => reach,
-            (None, _) => Reach::Unknown("no engine answered".to_owned()),
-        })
-        .collect();
-    Solved { spaces, gaps: system.gaps, graph, wide, questions, reaches }
+    let solved = Solved { spaces, gaps: system.gaps, graph, wide, questions, reaches: Vec::new() };
+    Open { solved, reaches, left }
 }
 
-/// Goals that the states could not answer: walks for a trace, then the solver.
-fn symbolic(
-    spaces: &Spaces,
-    goals: &[Goal],
-    left: &[(usize, Option<Stop>)],
-    options: &Options,
-    deadline: Instant,
-    reaches: &mut [Option<Reach>],
-) {
-    let asked: Vec<Goal> = left.iter().filter_map(|(at, _)| goals.get(*at).cloned()).collect();
-    let limits = Limits::until(share(deadline, 0.15));
-    for ((at, _), place) in left.iter().zip(dive(&spaces.one, &asked, &limits, 1)) {
-        if let Some(place) = place {
-            set(reaches, *at, reached(place, false, false));
-        }
+impl Open {
+    fn closed(self) -> Solved {
+        let gap = self.solved.gaps.first().map(|gap| gap.why.clone());
+        let reaches = self
+            .reaches
+            .into_iter()
+            .map(|reach| match (reach, &gap) {
+                (Some(Reach::Never(_)), Some(why)) => Reach::Unknown(why.clone()),
+                (Some(reach), _) => reach,
+                (None, _) => Reach::Unknown("no engine answered".to_owned()),
+            })
+            .collect();
+        Solved { reaches, ..self.solved }
     }
-    let left: Vec<&(usize, Option<Stop>)> =
-        left.iter().filter(|(at, _)| reaches.get(*at).is_some_and(Option::is_none)).collect();
+
+    fn goal(&self, at: usize) -> Option<&Goal> {
+        self.solved.questions.get(at).map(|question| &question.goal)
+    }
+}
+
+/// Walks for a run to what the states left open: deeper than a search in breadth can go.
+fn walk(open: &mut [Open], deadline: Instant) {
+    let mut waiting = open.iter().filter(|group| !group.left.is_empty()).count();
+    let until = share(deadline, 0.2);
+    for group in open.iter_mut().filter(|group| !group.left.is_empty()) {
+        let goals: Vec<Goal> = group.left.iter().filter_map(|(at, _)| group.goal(*at).cloned()).collect();
+        let limits = Limits::until(share(until, 1.0 / usize_f64(waiting)));
+        waiting -= 1;
+        let found = dive(&group.solved.spaces.one, &goals, &limits, 1);
+        for ((at, _), place) in group.left.iter().zip(found) {
+            if let Some(place) = place {
+                set(&mut group.reaches, *at, reached(place, false, false));
+            }
+        }
+        group.left.retain(|(at, _)| group.reaches.get(*at).is_some_and(Option::is_none));
+    }
+}
+
+/// The solver, in processes of its own, for what is still open.
+fn ask_solver(open: &mut [Open], options: &Options, deadline: Instant) {
     let why =
         |stop: &Option<Stop>| stop.as_ref().map_or_else(|| "not all states were visited".to_owned(), Stop::to_string);
     #[cfg(feature = "smt")]
-    if let Some(solver) = &options.solver {
+    if let Some(solver) = options.solver.as_ref().filter(|_| open.iter().any(|group| !group.left.is_empty())) {
         use crate::smt::{self, Found};
         // A child may overrun its time a little before it is ended.
         let time = deadline.saturating_duration_since(Instant::now()).saturating_sub(GRACE);
         let limits = smt::Limits { time, memory_mb: SOLVER_MEMORY_MB, depth: SOLVER_DEPTH };
-        let job = |(at, _): &&(usize, Option<Stop>)| {
-            Some(smt::child::Job { system: 0, goal: goals.get(*at)?.clone(), limits })
-        };
-        let jobs: Vec<smt::child::Job> = left.iter().filter_map(job).collect();
+        let systems: Vec<System> = open.iter().map(|group| group.solved.spaces.widest().clone()).collect();
+        let mut jobs = Vec::new();
+        let mut places = Vec::new();
+        for (system, group) in open.iter().enumerate() {
+            for (at, stop) in &group.left {
+                let Some(goal) = group.goal(*at) else { continue };
+                jobs.push(smt::child::Job { system, goal: goal.clone(), limits });
+                places.push((system, *at, *stop));
+            }
+        }
         let plan = smt::child::Plan { workers: 2, deadline: time };
-        let found = smt::child::reach_in_child(solver, std::slice::from_ref(spaces.widest()), &jobs, plan);
-        for ((at, stop), found) in left.into_iter().zip(found) {
+        let found = smt::child::reach_in_child(solver, &systems, &jobs, plan);
+        for ((system, at, stop), found) in places.into_iter().zip(found) {
+            let Some(group) = open.get_mut(system) else { continue };
             let reach = match found {
                 Found::Never { invariant, how, k } => Reach::Never(How::Symbolic { engine: how, invariant, k }),
-                Found::Reached { steps, class, minimal } if real(spaces, &steps) => {
+                Found::Reached { steps, class, minimal } if real(&group.solved.spaces, &steps) => {
                     Reach::Reached(Hit { steps, call: class, shortest: minimal, overlapping: false })
                 }
                 Found::Reached { .. } => {
                     Reach::Unknown("only calls that could not be built, or that overlap, lead there".to_owned())
                 }
-                Found::Unknown { why: reason, .. } => Reach::Unknown(format!("{}; the solver: {reason}", why(stop))),
+                Found::Unknown { why: reason, .. } => Reach::Unknown(format!("{}; the solver: {reason}", why(&stop))),
             };
-            set(reaches, *at, reach);
+            set(&mut group.reaches, at, reach);
         }
         return;
     }
-    let _ = options;
-    for (at, stop) in left {
-        set(reaches, *at, Reach::Unknown(format!("{}, and no solver is at hand", why(stop))));
+    let _ = (options, deadline);
+    for group in open {
+        for (at, stop) in &group.left {
+            set(&mut group.reaches, *at, Reach::Unknown(format!("{}, and no solver is at hand", why(stop))));
+        }
     }
 }
 

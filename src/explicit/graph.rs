@@ -120,10 +120,6 @@ impl Graph {
         while at < self.depths.len() {
             if at % INTERVAL == INTERVAL - 1 {
                 progress(self.depths.len());
-                if Instant::now() >= limits.deadline {
-                    outcome = Err(Stop::Time);
-                    break;
-                }
             }
             current.clear();
             current.extend_from_slice(self.state(at));
@@ -132,6 +128,10 @@ impl Graph {
             let all = self.all;
             let stepped = machine.steps(&current, all, &mut scratch, &mut |class, params, which, next| {
                 self.transitions += 1;
+                // One state may have thousands of steps.
+                if self.transitions % (INTERVAL as u64) == 0 && Instant::now() >= limits.deadline {
+                    return Err(Stop::Time);
+                }
                 let hash = hasher.hash_one(next);
                 let width = self.width;
                 let states = &self.states;

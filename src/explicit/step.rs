@@ -10,6 +10,8 @@ const MAX_VALUES: i64 = 4_096;
 /// A system made for quick steps.
 #[derive(Debug, Default)]
 pub(super) struct Machine {
+    /// Of the values of a parameter only some are tried: for walks.
+    pub(super) few_values: bool,
     pub(super) classes: Vec<Class>,
     invariants: Vec<Program>,
     fault: Option<usize>,
@@ -77,6 +79,7 @@ impl Machine {
                 .collect(),
         });
         Self {
+            few_values: false,
             classes: classes.collect(),
             invariants: system.invariants.iter().map(|invariant| Program::new(&invariant.term)).collect(),
             fault: system.fault,
@@ -164,10 +167,32 @@ impl Machine {
             return self.call(index, class, state, params, safe, all, scratch, hear);
         };
         let (Some(low), Some(high)) = bounds.of(state, params, scratch)? else { return Err(Stop::Unbounded(index)) };
+        if self.few_values {
+            let mut some = vec![low, low.saturating_add(1), low.midpoint(high), high.saturating_sub(1), high];
+            some.retain(|value| (low..=high).contains(value));
+            some.dedup();
+            return self.each_value(some, index, class, state, params, safe, all, scratch, hear);
+        }
         if high.checked_sub(low).is_none_or(|width| width >= MAX_VALUES) {
             return Err(Stop::Unbounded(index));
         }
-        for value in low..=high {
+        self.each_value(low..=high, index, class, state, params, safe, all, scratch, hear)
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the state of one enumeration")]
+    fn each_value(
+        &self,
+        values: impl IntoIterator<Item = i64>,
+        index: usize,
+        class: &Class,
+        state: &[i64],
+        params: &mut Vec<i64>,
+        safe: bool,
+        all: bool,
+        scratch: &mut Scratch,
+        hear: Hear<'_>,
+    ) -> Result<bool, Stop> {
+        for value in values {
             params.push(value);
             let more = self.with_params(index, class, state, params, safe, all, scratch, hear);
             params.pop();

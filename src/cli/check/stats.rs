@@ -4,6 +4,9 @@ use crate::check::Report;
 use crate::text::Verdict;
 use std::fmt::Write;
 
+/// Longer invariants are shown in part; the certificate has all of them.
+const MAX_HOW: usize = 300;
+
 /// ` (6 states, 31 transitions; 12 questions answered)`, or nothing where the model was not asked.
 pub(super) fn extent<'r>(reports: impl Iterator<Item = &'r Report>) -> String {
     let (mut states, mut transitions, mut questions, mut undecided, mut count) = (0, 0, 0, 0, 0);
@@ -38,7 +41,11 @@ pub(super) fn table(path: &str, report: &Report) -> String {
             Verdict::Refuted => "fails",
             Verdict::Unknown => "unknown",
         };
-        let _ = write!(out, "\n  {:<width$}  {verdict:<7}  {}", answered.id, answered.how);
+        let mut how: String = answered.how.chars().take(MAX_HOW).collect();
+        if how.len() < answered.how.len() {
+            how.push('…');
+        }
+        let _ = write!(out, "\n  {:<width$}  {verdict:<7}  {how}", answered.id);
     }
     for assumption in &report.assumptions {
         let _ = write!(out, "\n  assumed: {assumption}");
