@@ -6,13 +6,15 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 
 .PHONY: demo test z3 bench lint peers conformance clean
 
-# Gets Z3, builds, checks the shipped policies, runs their tests, and guards a session over stdio: the lines
+# Gets Z3, builds, proves the shipped policies, runs their tests, shows a deadlock, and guards a session over stdio: the lines
 # it ends with are the gateway's own.
 demo: z3
 	$(CARGO) build --release
 	@echo; echo "== the shipped policies"
 	$(TARGET)/release/praxiom check policies/*/policy.yaml
 	$(TARGET)/release/praxiom test policies
+	@echo; echo "== a policy that locks itself up: found before it runs (the error is what is shown)"
+	@! $(TARGET)/release/praxiom check policies/demo/locked.yaml
 	@echo; echo "== a session through the gateway: once a secret has been read, nothing leaves any more"
 	@$(PYTHON) policies/demo/session.py $(TARGET)/release/praxiom
 

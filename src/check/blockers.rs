@@ -16,6 +16,13 @@ pub(super) struct Blocked {
     pub(super) by: BTreeSet<By>,
 }
 
+impl Blocked {
+    /// No action covers the tools: nothing else needs to be said.
+    pub(super) fn is_default(&self) -> bool {
+        self.by.iter().all(|by| *by == By::Default)
+    }
+}
+
 /// What denies a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum By {

@@ -121,6 +121,10 @@ fn told(
     let system = solved.one();
     let steps = solved.graph.path(trap.state);
     let mut replayed = replay(policy, 0, system, &steps, None, true)?;
+    // Where nothing is allowed any more a deadlock has been told, or a lock-down declared.
+    if solved.graph.next(trap.state).is_empty() {
+        return Ok(None);
+    }
     let wanted = |class: &Class| trap.actions.iter().any(|action| takes_part(system, class, *action));
     let groups = blocked(policy, system, &replayed.state, &replayed.session, &wanted)?;
     replayed.trace.end = lines(policy, &groups, true);

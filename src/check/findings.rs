@@ -157,7 +157,8 @@ impl Teller<'_> {
     ) -> Result<Diagnostic, String> {
         let system = self.solved.system_of(hit);
         let groups = blocked(self.policy, system, &replayed.state, &replayed.session, wanted)?;
-        replayed.trace.end = lines(self.policy, &groups, true);
+        let named: Vec<_> = groups.iter().filter(|group| !group.is_default()).cloned().collect();
+        replayed.trace.end = lines(self.policy, &named, true);
         let nature = Nature::of(self.policy, &groups);
         let calls = count(&replayed);
         let rule = main_rule(self.policy, &groups);

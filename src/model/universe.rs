@@ -58,6 +58,7 @@ pub fn universe(policies: &[&Policy], extra: &[&Glob], catalogue: Option<&Catalo
     let starred: Vec<&Group<'_>> = distinct(&groups);
     let place = starred.first().map_or_else(Span::default, |group| group.span);
     for name in regions.all(&starred) {
+        let name = whole(name, &groups);
         if seen.insert(name.clone()) {
             names.push(name);
         }
@@ -66,6 +67,18 @@ pub fn universe(policies: &[&Policy], extra: &[&Glob], catalogue: Option<&Catalo
         gaps.push(Gap { span: place, why: "the globs overlap in too many ways; give the list of tools".to_owned() });
     }
     (names.iter().map(|name| tool(name)).collect(), gaps)
+}
+
+/// A name that reads like one: `github__create_` becomes `github__create_any`, where the same globs match it.
+fn whole(name: String, groups: &[Group<'_>]) -> String {
+    if !name.ends_with(['_', '-', '.']) {
+        return name;
+    }
+    let longer = format!("{name}any");
+    let same = groups.iter().all(|group| {
+        group.matches(&name) == group.matches(&longer) && !group.literals.iter().any(|literal| *literal == longer)
+    });
+    if same { longer } else { name }
 }
 
 fn tool(name: &str) -> ToolName {

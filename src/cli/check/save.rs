@@ -23,7 +23,8 @@ pub(super) fn traces(folder: &Path, policy: &str, found: &[Diagnostic]) -> Resul
     for (at, (diagnostic, trace)) in traces.into_iter().enumerate() {
         let path = folder.join(format!("{stem}-{}-{}.test.yaml", diagnostic.code.id().to_lowercase(), at + 1));
         let test = json!({"policy": reference, "tests": [test(diagnostic, trace)]});
-        let text = serde_yaml::to_string(&test).map_err(|error| failed(&path, io::Error::other(error.to_string())))?;
+        let text =
+            serde_yaml::to_string(&yaml(&test)).map_err(|error| failed(&path, io::Error::other(error.to_string())))?;
         let head = format!(
             "# {}: {}\n# The calls that show it; they say what the policy does now.\n",
             diagnostic.code,
@@ -32,6 +33,25 @@ pub(super) fn traces(folder: &Path, policy: &str, found: &[Diagnostic]) -> Resul
         fs::write(&path, head + &text).map_err(|error| failed(&path, error))?;
     }
     Ok(())
+}
+
+/// serde_json's numbers keep their spelling, which other formats do not know of.
+fn yaml(value: &Value) -> serde_yaml::Value {
+    match value {
+        Value::Null => serde_yaml::Value::Null,
+        Value::Bool(value) => (*value).into(),
+        Value::Number(number) => match (number.as_i64(), number.as_u64()) {
+            (Some(small), _) => small.into(),
+            (None, Some(large)) => large.into(),
+            (None, None) => number.as_f64().map_or(serde_yaml::Value::Null, Into::into),
+        },
+        Value::String(text) => text.as_str().into(),
+        Value::Array(items) => items.iter().map(yaml).collect::<Vec<_>>().into(),
+        Value::Object(members) => {
+            let pairs = members.iter().map(|(name, value)| (name.as_str().into(), yaml(value)));
+            serde_yaml::Value::Mapping(pairs.collect())
+        }
+    }
 }
 
 /// The policy's path from the folder of the tests: absolute where the two share no root.
