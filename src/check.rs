@@ -17,14 +17,14 @@ mod verify;
 
 use crate::catalogue::Catalogue;
 use crate::eval::Policy;
+pub use crate::proof::InFlight;
 use crate::proof::{self, Certificate, Evidence, Level};
 use crate::text::{Code, Diagnostic, Span, Verdict};
-pub use crate::proof::InFlight;
 pub use compare::{Comparison, compare};
-pub use verify::verify;
 use solve::{How, Reach, Solved};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
+pub use verify::verify;
 
 /// Bounds of a run.
 #[derive(Clone, Debug)]
@@ -164,11 +164,9 @@ fn how(solved: &Solved, reach: &Reach) -> String {
 /// How an answer is known, for a certificate.
 fn evidence(solved: &Solved, reach: &Reach) -> Option<Evidence> {
     Some(match reach {
-        Reach::Reached(hit) => Evidence::Run {
-            steps: hit.steps.clone(),
-            call: hit.call.clone(),
-            overlapping: hit.overlapping,
-        },
+        Reach::Reached(hit) => {
+            Evidence::Run { steps: hit.steps.clone(), call: hit.call.clone(), overlapping: hit.overlapping }
+        }
         Reach::Never(How::Explicit { states, transitions }) => {
             Evidence::Explored { states: *states, transitions: *transitions }
         }
@@ -227,7 +225,8 @@ fn undecided_findings(place: Span, undecided: Vec<(String, String)>) -> Vec<Diag
     let finding = |(why, ids): (String, Vec<String>)| {
         let what = if ids.len() == 1 { "1 question is".to_owned() } else { format!("{} questions are", ids.len()) };
         let shown: Vec<String> = ids.iter().take(8).map(|id| format!("`{id}`")).collect();
-        let more = if ids.len() > shown.len() { format!(" and {} more", ids.len() - shown.len()) } else { String::new() };
+        let more =
+            if ids.len() > shown.len() { format!(" and {} more", ids.len() - shown.len()) } else { String::new() };
         Diagnostic::new(Code::PX4017, place.at_start(), format!("{what} undecided: {why}"))
             .note(format!("neither proved nor refuted: {}{more}", shown.join(", ")))
             .help("give it more time with `--time-limit`, bound the numbers by guards, or accept it with `--allow-unknown`")

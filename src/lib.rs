@@ -42,10 +42,12 @@
 pub mod audit;
 pub mod boundary;
 pub mod catalogue;
+pub mod check;
 pub mod cli;
 pub mod config;
 pub mod embed;
 pub mod eval;
+pub mod explicit;
 #[cfg(feature = "gateway")]
 pub mod gateway;
 pub mod ir;

@@ -2,9 +2,15 @@
 //! engines explore. Texts are gone from it; what remains are truth values, whole numbers, and texts by
 //! number. It decides no call and searches nothing.
 
+pub mod build;
+mod cap;
+mod overlap;
 pub mod system;
 pub mod term;
+pub mod universe;
 
+pub use cap::cap;
+pub use overlap::overlapping;
 pub use system::{
     Answer, Assign, Class, Gap, Goal, Guard, Invariant, Kind, Label, Outcome, Param, Step, System, Tool, Var, VarType,
     after,

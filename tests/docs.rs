@@ -79,12 +79,17 @@ fn run(code: Code, name: &str, blocks: &[Block]) -> (i32, String) {
     fs::create_dir_all(&folder).unwrap();
     let mut args: Vec<String> = vec!["check".into(), "policy.yaml".into(), "--format".into(), "short".into()];
     let mut test = false;
+    let mut diff = false;
     for block in blocks {
         match block.info.as_str() {
             "yaml" | "yaml policy" => fs::write(folder.join("policy.yaml"), &block.text).unwrap(),
             "yaml test" => {
                 fs::write(folder.join("policy.test.yaml"), &block.text).unwrap();
                 test = true;
+            }
+            "yaml old" | "yaml new" => {
+                fs::write(folder.join(format!("{}.yaml", &block.info["yaml ".len()..])), &block.text).unwrap();
+                diff = true;
             }
             "json lock" => {
                 fs::write(folder.join("lock.json"), &block.text).unwrap();
@@ -98,6 +103,9 @@ fn run(code: Code, name: &str, blocks: &[Block]) -> (i32, String) {
                 None => panic!("{code}: what is a block `{info}`?"),
             },
         }
+    }
+    if diff {
+        args.splice(..2, ["diff", "old.yaml", "new.yaml"].map(String::from));
     }
     if test {
         args = vec!["test".into(), ".".into()];

@@ -114,7 +114,11 @@ fn policy(random: &mut Random) -> String {
         }
     }
     out.push_str("checks:\n");
-    let _ = writeln!(out, "  - {{name: always, always: \"{}\"}}", condition(random, false, false).replace("call.text", "mode"));
+    let _ = writeln!(
+        out,
+        "  - {{name: always, always: \"{}\"}}",
+        condition(random, false, false).replace("call.text", "mode")
+    );
     let (one, other) = (random.pick(&TOOLS), random.pick(&TOOLS));
     let _ = writeln!(out, "  - {{name: never, never: {{call: {one}}}, after: {{call: {other}}}}}");
     let _ = writeln!(out, "  - {{name: most, at_most: {}, of: {{call: {one}}}}}", random.below(4));

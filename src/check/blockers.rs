@@ -7,6 +7,7 @@ use crate::ir::{Expr, ExprKind, Type};
 use crate::model::{Class, Kind, Step, System};
 use crate::text::Span;
 use std::collections::BTreeSet;
+use std::fmt::Write;
 
 /// Tools that the same rules deny.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,7 +50,8 @@ pub(super) fn blocked(
     for (at, tool) in system.tools.iter().enumerate() {
         let mut common: Option<BTreeSet<By>> = None;
         let mut all: BTreeSet<By> = BTreeSet::new();
-        for class in system.classes.iter().filter(|class| class.tool() == Some(at) && class.witnessed && wanted(class)) {
+        for class in system.classes.iter().filter(|class| class.tool() == Some(at) && class.witnessed && wanted(class))
+        {
             let params = some_params(class, state);
             let arguments = class.arguments(&params);
             let call = Call { tool: &tool.name, upstream: &tool.upstream, arguments: &arguments };
@@ -92,7 +94,8 @@ fn essential(policy: &Policy, by: BTreeSet<By>) -> BTreeSet<By> {
 pub(super) fn some_params(class: &Class, state: &[i64]) -> Vec<i64> {
     let mut params = Vec::with_capacity(class.params.len());
     for param in &class.params {
-        let bound = |terms: &[crate::model::Term]| terms.iter().filter_map(|term| term.value(state, &params).ok()).collect();
+        let bound =
+            |terms: &[crate::model::Term]| terms.iter().filter_map(|term| term.value(state, &params).ok()).collect();
         let lower: Vec<i64> = bound(&param.lower);
         let upper: Vec<i64> = bound(&param.upper);
         let low = lower.into_iter().max();
@@ -142,7 +145,7 @@ pub(super) fn lines(policy: &Policy, groups: &[Blocked], for_ever: bool) -> Vec<
     let line = |group: &Blocked| {
         let mut tools = group.tools.iter().take(MAX_TOOLS).cloned().collect::<Vec<_>>().join(", ");
         if group.tools.len() > MAX_TOOLS {
-            tools.push_str(&format!(" and {} more", group.tools.len() - MAX_TOOLS));
+            let _ = write!(tools, " and {} more", group.tools.len() - MAX_TOOLS);
         }
         let by: Vec<String> = group.by.iter().map(|by| shown(policy, *by)).collect();
         format!("{tools}: {verb} {}", by.join(" and "))

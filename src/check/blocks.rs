@@ -8,8 +8,8 @@ use super::solve::Solved;
 use super::terms::holds;
 use super::{Answered, Options, Report};
 use crate::eval::Policy;
-use crate::proof::{Evidence, Level};
 use crate::model::{Class, System};
+use crate::proof::{Evidence, Level};
 use crate::text::{Code, Diagnostic, Severity, Span, Verdict};
 use std::collections::HashMap;
 
@@ -71,8 +71,7 @@ pub(super) fn check(
             // Never allowed at all: told elsewhere.
             continue;
         }
-        let undeclared =
-            |state: usize| trapped(state) && !declared(policy, system, *action, solved.graph.state(state));
+        let undeclared = |state: usize| trapped(state) && !declared(policy, system, *action, solved.graph.state(state));
         let Some(first) = (0..solved.graph.states()).find(|state| undeclared(*state)) else { continue };
         match traps.iter_mut().find(|trap| trap.state == first) {
             Some(trap) => trap.actions.push(*action),

@@ -214,9 +214,10 @@ impl Teller<'_> {
     fn unsafe_result(&self, hit: &Hit, replayed: Replayed) -> Diagnostic {
         let system = self.solved.system_of(hit);
         let typed = self.policy.typed();
-        let broken = system.invariants.iter().find(|invariant| {
-            !super::confirm::value(&super::terms::holds(&invariant.term), &replayed.state, &[])
-        });
+        let broken = system
+            .invariants
+            .iter()
+            .find(|invariant| !super::confirm::value(&super::terms::holds(&invariant.term), &replayed.state, &[]));
         let rule = Rule::Invariant(broken.map_or(0, |invariant| invariant.index));
         let name = broken.and_then(|broken| typed.invariants.get(broken.index)).map_or("?", |found| &*found.name);
         let message = format!("an answer can break the invariant '{name}': {}", after(count(&replayed)));
@@ -234,10 +235,8 @@ impl Teller<'_> {
 
     fn order(&self, first: Rule, second: Rule, replayed: Replayed) -> Diagnostic {
         let variable = self.assigned(second);
-        let message = format!(
-            "`{variable}` is assigned twice on one call, and the order matters: {}",
-            after(count(&replayed))
-        );
+        let message =
+            format!("`{variable}` is assigned twice on one call, and the order matters: {}", after(count(&replayed)));
         Diagnostic::new(Code::PX4013, self.span(second), message)
             .label(rule_name(self.policy, second))
             .also(self.span(first), rule_name(self.policy, first))
@@ -299,7 +298,9 @@ impl Teller<'_> {
             diagnostic = diagnostic.note(reason.to_string());
         }
         let help = match &check.kind {
-            CheckKind::Always { .. } => "add an invariant or a guard that keeps it, or correct the effect that breaks it",
+            CheckKind::Always { .. } => {
+                "add an invariant or a guard that keeps it, or correct the effect that breaks it"
+            }
             CheckKind::AtMost { .. } => "count the calls in a variable, and guard every tool of the check by it",
             _ => "let the first call set a variable, and guard the last one by it",
         };
@@ -329,7 +330,8 @@ impl Teller<'_> {
                 let mut diagnostic = Diagnostic::new(Code::PX4005, self.action_span(action), message)
                     .label(format!("matches it; denied {known}, with any arguments"));
                 diagnostic = self.blamed(diagnostic, &|class| class.tool() == Some(at));
-                diagnostic.help("narrow a glob so that the tool is left out of one action, or ban it: `requires: false`")
+                diagnostic
+                    .help("narrow a glob so that the tool is left out of one action, or ban it: `requires: false`")
             }
             Subject::GuardFails { action, guard } => {
                 let rule = Rule::Guard { action, guard };
@@ -371,7 +373,9 @@ impl Teller<'_> {
                 let span = calls.get(call).map_or(self.check_span(check), |event| event.span);
                 let message = format!("check '{}': the call is not possible", found.name);
                 let diagnostic = Diagnostic::new(Code::PX4015, span, message).label(format!("denied {known}"));
-                diagnostic.help("weaken the rule that denies, or correct the glob").verdict(crate::text::Verdict::Refuted)
+                diagnostic
+                    .help("weaken the rule that denies, or correct the glob")
+                    .verdict(crate::text::Verdict::Refuted)
             }
             _ => return Ok(None),
         }))
@@ -395,7 +399,11 @@ impl Teller<'_> {
             diagnostic = diagnostic.also(self.span(rule), format!("{} denies at first", rule_name(self.policy, rule)));
         }
         let lines = lines(self.policy, &groups, by_ban);
-        if lines.is_empty() { diagnostic } else { diagnostic.note(format!("before the first call: {}", lines.join("; "))) }
+        if lines.is_empty() {
+            diagnostic
+        } else {
+            diagnostic.note(format!("before the first call: {}", lines.join("; ")))
+        }
     }
 }
 

@@ -12,12 +12,11 @@ pub(super) fn near_miss(
     call: Option<&(usize, Vec<i64>)>,
 ) -> Option<String> {
     let mut state = system.initial();
-    let (before, last) = match call {
-        Some((class, params)) => (steps, (*class, 0, params.clone())),
-        None => {
-            let (last, before) = steps.split_last()?;
-            (before, (last.class, last.outcome, last.params.clone()))
-        }
+    let (before, last) = if let Some((class, params)) = call {
+        (steps, (*class, 0, params.clone()))
+    } else {
+        let (last, before) = steps.split_last()?;
+        (before, (last.class, last.outcome, last.params.clone()))
     };
     for step in before {
         state = next(system, &state, step)?;
@@ -60,7 +59,7 @@ pub(super) fn near_miss(
                 continue;
             }
             // The same call with another answer is nearest.
-            let rank = if at == last.0 { 0 } else { 1 };
+            let rank = usize::from(at != last.0);
             let had_answer = own.outcomes.get(last.1).is_some_and(|outcome| outcome.answer.is_some());
             let differs = if at == last.0 && outcome.answer.is_none() && had_answer {
                 format!("with another result step {number} leaves the session open")

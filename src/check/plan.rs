@@ -148,8 +148,7 @@ fn base(policy: &Policy, tools: &[ToolName]) -> Group {
     let all: Vec<usize> = (0..system.classes.len()).collect();
     ask("deadlock".to_owned(), Subject::Deadlock, Wants::Unreachable, stuck(all));
     let covered = |class: &Class| class.tool().and_then(|at| system.tools.get(at)).is_some_and(|tool| tool.covered(0));
-    let open: Vec<usize> =
-        classes().filter(|(_, (class, _))| covered(class)).map(|(at, _)| at).collect();
+    let open: Vec<usize> = classes().filter(|(_, (class, _))| covered(class)).map(|(at, _)| at).collect();
     let bans = |class: &Class| banned(policy, &system, class);
     if typed.default == Default::Allow && classes().any(|(_, (class, _))| covered(class) && !bans(class)) {
         ask("covered-deadlock".to_owned(), Subject::CoveredDeadlock, Wants::Unreachable, stuck(open));
@@ -230,9 +229,12 @@ fn base(policy: &Policy, tools: &[ToolName]) -> Group {
     Group { system, questions }
 }
 
+/// Conditions on calls of classes, by index.
+type Goals = Vec<(usize, Term)>;
+
 /// Rules that can have no value where nothing else denies the call.
 fn no_value(system: &System, conditions: &[Conditions], ask: &mut impl FnMut(String, Subject, Wants, Goal)) {
-    let mut by_rule: Vec<(Rule, Vec<(usize, Term)>)> = Vec::new();
+    let mut by_rule: Vec<(Rule, Goals)> = Vec::new();
     let mut add = |rule: Rule, class: usize, term: Term| {
         if term == Term::FALSE {
             return;
@@ -271,7 +273,7 @@ fn no_value(system: &System, conditions: &[Conditions], ask: &mut impl FnMut(Str
 
 /// Pairs of assignments of one variable on one call: whether the other order would give another value.
 fn orders(system: &System, conditions: &[Conditions], ask: &mut impl FnMut(String, Subject, Wants, Goal)) {
-    let mut by_pair: Vec<((Rule, Rule), Vec<(usize, Term)>)> = Vec::new();
+    let mut by_pair: Vec<(Rule, Rule, Goals)> = Vec::new();
     for (index, (class, _)) in system.classes.iter().zip(conditions).enumerate() {
         let outcomes = class.outcomes.iter().map(|outcome| (outcome.changes.as_slice(), Term::TRUE));
         let allowed = system.allowed(class, None);
@@ -287,16 +289,15 @@ fn orders(system: &System, conditions: &[Conditions], ask: &mut impl FnMut(Strin
                         continue;
                     }
                     let term = Term::and([allowed.clone(), extra.clone(), differ]);
-                    let pair = (a.rule, b.rule);
-                    match by_pair.iter_mut().find(|(known, _)| *known == pair) {
-                        Some((_, goals)) => goals.push((index, term)),
-                        None => by_pair.push((pair, vec![(index, term)])),
+                    match by_pair.iter_mut().find(|(first, second, _)| (*first, *second) == (a.rule, b.rule)) {
+                        Some((_, _, goals)) => goals.push((index, term)),
+                        None => by_pair.push((a.rule, b.rule, vec![(index, term)])),
                     }
                 }
             }
         }
     }
-    for ((first, second), goals) in by_pair {
+    for (first, second, goals) in by_pair {
         let subject = Subject::Order { first, second };
         ask(format!("order:{first:?}:{second:?}"), subject, Wants::Unreachable, Goal::Call(goals));
     }
@@ -353,7 +354,8 @@ fn check(policy: &Policy, tools: &[ToolName], at: usize) -> Option<Group> {
     let mut ask = |id: String, subject, wants, goal| questions.push(Question { id, subject, goal, wants });
     let id = format!("check:{}", check.name);
     let this = Subject::Check(at);
-    let can = |event: &'static str| (format!("check:{}:{event}", check.name), Subject::EventHappens { check: at, event });
+    let can =
+        |event: &'static str| (format!("check:{}:{event}", check.name), Subject::EventHappens { check: at, event });
     match &check.kind {
         CheckKind::Always { .. } => {}
         CheckKind::Never { after: None, .. } => {

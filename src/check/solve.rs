@@ -11,6 +11,12 @@ use std::time::{Duration, Instant};
 /// Calls in flight at once in the search for traces.
 const IN_FLIGHT: u32 = 3;
 
+/// Memory of one solver, and the longest run that it looks for.
+#[cfg(feature = "smt")]
+const SOLVER_MEMORY_MB: u32 = 2_048;
+#[cfg(feature = "smt")]
+const SOLVER_DEPTH: usize = 200;
+
 /// What is known of one goal.
 #[derive(Clone, Debug)]
 pub(super) enum Reach {
@@ -123,7 +129,7 @@ impl Spaces {
 }
 
 fn limits(options: &Options, deadline: Instant) -> Limits {
-    Limits { states: options.states, deadline, ..Limits::default() }
+    Limits { states: options.states, ..Limits::until(deadline) }
 }
 
 /// Answers every goal of a group by `deadline`.
@@ -171,7 +177,9 @@ pub(super) fn solve(group: Group, options: &Options, deadline: Instant, progress
     for at in spurious {
         if reaches.get(at).is_some_and(Option::is_none) {
             let why = if spaces.many.is_some() {
-                format!("only runs with more than {IN_FLIGHT} calls in flight, or calls that could not be built, lead there")
+                format!(
+                    "only runs with more than {IN_FLIGHT} calls in flight, or calls that could not be built, lead there"
+                )
             } else {
                 "only calls that could not be built lead there".to_owned()
             };
@@ -205,7 +213,7 @@ fn symbolic(
     reaches: &mut [Option<Reach>],
 ) {
     let asked: Vec<Goal> = left.iter().filter_map(|(at, _)| goals.get(*at).cloned()).collect();
-    let limits = Limits { deadline: share(deadline, 0.2), ..Limits::default() };
+    let limits = Limits::until(share(deadline, 0.2));
     for ((at, _), place) in left.iter().zip(dive(&spaces.one, &asked, &limits, 1)) {
         if let Some(place) = place {
             set(reaches, *at, reached(place, false, false));
@@ -213,22 +221,25 @@ fn symbolic(
     }
     let left: Vec<&(usize, Option<Stop>)> =
         left.iter().filter(|(at, _)| reaches.get(*at).is_some_and(Option::is_none)).collect();
-    let why = |stop: &Option<Stop>| stop.as_ref().map_or_else(|| "not all states were visited".to_owned(), Stop::to_string);
+    let why =
+        |stop: &Option<Stop>| stop.as_ref().map_or_else(|| "not all states were visited".to_owned(), Stop::to_string);
     #[cfg(feature = "smt")]
     if let Some(solver) = &options.solver {
         use crate::smt::{self, Found};
-        let asked: Vec<Goal> = left.iter().filter_map(|(at, _)| goals.get(*at).cloned()).collect();
-        let limits = smt::Limits::until(deadline);
-        let found = smt::child::reach_in_child(solver, spaces.widest(), &asked, &limits, deadline);
+        let time = deadline.saturating_duration_since(Instant::now());
+        let limits = smt::Limits { time, memory_mb: SOLVER_MEMORY_MB, depth: SOLVER_DEPTH };
+        let job = |(at, _): &&(usize, Option<Stop>)| {
+            Some(smt::child::Job { system: 0, goal: goals.get(*at)?.clone(), limits })
+        };
+        let jobs: Vec<smt::child::Job> = left.iter().filter_map(job).collect();
+        let plan = smt::child::Plan { workers: 2, deadline: time };
+        let found = smt::child::reach_in_child(solver, std::slice::from_ref(spaces.widest()), &jobs, plan);
         for ((at, stop), found) in left.into_iter().zip(found) {
             let reach = match found {
                 Found::Never { invariant, how, k } => Reach::Never(How::Symbolic { engine: how, invariant, k }),
-                Found::Reached { steps, class, minimal } if real(spaces, &steps) => Reach::Reached(Hit {
-                    steps,
-                    call: class,
-                    shortest: minimal,
-                    overlapping: false,
-                }),
+                Found::Reached { steps, class, minimal } if real(spaces, &steps) => {
+                    Reach::Reached(Hit { steps, call: class, shortest: minimal, overlapping: false })
+                }
                 Found::Reached { .. } => {
                     Reach::Unknown("only calls that could not be built, or that overlap, lead there".to_owned())
                 }

@@ -94,16 +94,12 @@ fn tell(
     match args.format {
         Format::Json => {
             let lines = |section: &Section| -> Vec<_> {
-                let line = |line: &crate::policy::changes::Line| {
-                    json!({"change": line.mark.as_str(), "what": line.label, "old": line.old, "new": line.new})
-                };
+                let line = |line: &crate::policy::changes::Line| json!({"change": line.mark.as_str(), "what": line.label, "old": line.old, "new": line.new});
                 section.lines.iter().map(line).collect()
             };
             let changes: Vec<_> = written
                 .iter()
-                .map(|section| {
-                    json!({"change": section.mark.as_str(), "part": section.title, "lines": lines(section)})
-                })
+                .map(|section| json!({"change": section.mark.as_str(), "part": section.title, "lines": lines(section)}))
                 .collect();
             let found: Vec<_> = diagnostics.iter().map(|diagnostic| finding(diagnostic, sources)).collect();
             printer.json(&json!({

@@ -9,10 +9,10 @@ use super::output::Printer;
 use super::signals::Signals;
 use super::verify::MAX_PROOF_BYTES;
 use crate::audit::{Audit, Level, Log, LogArguments, Options, Start};
-use crate::gateway::person::{self, Person, tell};
-use crate::gateway::{Gateway, digest};
 use crate::catalogue::Catalogue;
 use crate::eval::Policy;
+use crate::gateway::person::{self, Person, tell};
+use crate::gateway::{Gateway, digest};
 use crate::proof::{Certificate, tools_digest};
 use crate::text::FileId;
 use clap::ValueEnum;
@@ -117,7 +117,10 @@ fn vouched(proof: &str, policy: &Policy, lock: Option<&str>, printer: &mut Print
         return Ok(());
     }
     let what = format!("{} does not vouch for this policy and these tools", shown(proof));
-    Err(ToolError::usage(what, "look at what changed, and prove it again: `praxiom check POLICY --tools LOCK --proof FILE`"))
+    Err(ToolError::usage(
+        what,
+        "look at what changed, and prove it again: `praxiom check POLICY --tools LOCK --proof FILE`",
+    ))
 }
 
 pub(super) fn run(args: &Args, printer: &mut Printer) -> Result<Outcome, ToolError> {

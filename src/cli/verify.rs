@@ -60,8 +60,7 @@ pub(super) fn run(args: &Args, printer: &mut Printer) -> Result<Outcome, ToolErr
                 }
                 // Of another policy or other tools nothing can be confirmed.
                 if !other {
-                    let wrong =
-                        check::verify(policy, catalogue.as_ref(), &certificate, args.time_limit, &mut |_| {});
+                    let wrong = check::verify(policy, catalogue.as_ref(), &certificate, args.time_limit, &mut |_| {});
                     confirmed = certificate.questions.len().saturating_sub(wrong.len());
                     wrong.into_iter().for_each(&mut object);
                 }

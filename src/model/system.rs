@@ -123,8 +123,8 @@ pub struct Class {
 pub enum Kind {
     /// A call of this tool.
     Call { tool: usize },
-    /// The answer to an earlier call of the class arrives; only in systems where calls overlap. It has one outcome
-    /// beside the first, and no guard of the policy.
+    /// The answer to an earlier call of the class arrives; only in systems where calls overlap. Its one outcome is what
+    /// the answer changes; no guard and no invariant of the policy can refuse it.
     Answer { class: usize, outcome: usize },
 }
 

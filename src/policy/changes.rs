@@ -102,12 +102,9 @@ fn lines(old: &[Fact], new: &[Fact]) -> Vec<Line> {
     for (label, value) in old {
         match new.iter().find(|(known, _)| known == label) {
             None => found.push(Line { mark: Mark::Removed, label: label.clone(), old: value.clone(), new: None }),
-            Some((_, after)) if after != value => found.push(Line {
-                mark: Mark::Changed,
-                label: label.clone(),
-                old: value.clone(),
-                new: after.clone(),
-            }),
+            Some((_, after)) if after != value => {
+                found.push(Line { mark: Mark::Changed, label: label.clone(), old: value.clone(), new: after.clone() });
+            }
             Some(_) => {}
         }
     }
@@ -126,7 +123,7 @@ fn sections(file: &PolicyFile) -> Vec<(String, Vec<Fact>)> {
         all.push((format!("patterns {}", list.name.text), texts.collect()));
     }
     for var in &file.state {
-        all.push((format!("state {}", var.name.text), vec![valued("type", &var.ty.text), ("init".to_owned(), init(var))]));
+        all.push((format!("state {}", var.name.text), vec![valued("type", &var.ty.text), valued("init", &init(var))]));
     }
     for invariant in &file.invariants {
         let mut facts = vec![valued("expr", &shown(&invariant.expr))];
@@ -198,11 +195,11 @@ fn shown(expr: &ExprText) -> String {
     print(&expr.expr)
 }
 
-fn init(var: &StateVar) -> Option<String> {
-    Some(match &var.init.kind {
+fn init(var: &StateVar) -> String {
+    match &var.init.kind {
         LiteralKind::Bool(value) => value.to_string(),
         LiteralKind::Int(digits) => digits.clone(),
         LiteralKind::Text(text) => format!("{text:?}"),
         LiteralKind::Other => var.init.described.clone(),
-    })
+    }
 }

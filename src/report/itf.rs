@@ -36,7 +36,13 @@ fn states(trace: &Trace) -> Vec<Value> {
     states
 }
 
-fn state(index: usize, variables: &Map<String, Value>, action: &str, arguments: &Value, result: Option<&Value>) -> Value {
+fn state(
+    index: usize,
+    variables: &Map<String, Value>,
+    action: &str,
+    arguments: &Value,
+    result: Option<&Value>,
+) -> Value {
     let mut out = Map::new();
     out.insert("#meta".to_owned(), json!({"index": index}));
     for (name, value) in variables {

@@ -69,7 +69,9 @@ fn strongest(facts: Vec<Term>) -> Term {
     let weaker = |fact: &Term| {
         facts.iter().any(|other| match (bound(fact), bound(other)) {
             (Some((var, upper, value)), Some((other_var, other_upper, other_value))) => {
-                var == other_var && upper == other_upper && if upper { other_value < value } else { other_value > value }
+                var == other_var
+                    && upper == other_upper
+                    && if upper { other_value < value } else { other_value > value }
             }
             _ => false,
         })

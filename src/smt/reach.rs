@@ -2,9 +2,9 @@
 
 use super::bmc::{Bmc, Progress};
 use super::clock::Clock;
+use super::recheck::confirm;
 use super::target::Target;
 use super::transition::{Transition, transitions};
-use super::recheck::confirm;
 use super::{facts, induction, spacer};
 use crate::model::{Goal, Step, System, Term};
 use serde::{Deserialize, Serialize};

@@ -202,9 +202,7 @@ fn applied(head: &str, operands: Vec<Term>) -> Option<Term> {
         // Of a positive number the solver's division and ours agree.
         ("div", [a, Term::Int(by)]) if *by > 0 => Term::floor_div(a.clone(), Term::Int(*by)),
         ("mod", [a, Term::Int(by)]) if *by > 0 => Term::modulo(a.clone(), Term::Int(*by)),
-        ("div", [a, Term::Int(by)]) if *by < 0 => {
-            Term::neg(Term::floor_div(a.clone(), Term::Int(by.checked_neg()?)))
-        }
+        ("div", [a, Term::Int(by)]) if *by < 0 => Term::neg(Term::floor_div(a.clone(), Term::Int(by.checked_neg()?))),
         ("mod", [a, Term::Int(by)]) if *by < 0 => Term::modulo(a.clone(), Term::Int(by.checked_neg()?)),
         ("divisible", _) => return None,
         _ => return None,

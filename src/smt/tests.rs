@@ -3,7 +3,9 @@
 use super::*;
 use crate::ir::ArgId;
 use crate::json::Json;
-use crate::model::{Assign, Class, Goal, Guard, Invariant, Kind, Outcome, Param, Step, System, Term, Tool, Var, VarType};
+use crate::model::{
+    Assign, Class, Goal, Guard, Invariant, Kind, Outcome, Param, Step, System, Term, Tool, Var, VarType,
+};
 use std::time::{Duration, Instant};
 
 fn v(at: usize) -> Term {
@@ -30,12 +32,8 @@ fn system(vars: &[(VarType, i64)], classes: Vec<Class>, invariants: Vec<Term>) -
         origin: None,
         capped: false,
     };
-    let tool = |at: usize| Tool {
-        name: format!("s__t{at}"),
-        upstream: "s".to_owned(),
-        actions: vec![vec![0]],
-        listed: true,
-    };
+    let tool =
+        |at: usize| Tool { name: format!("s__t{at}"), upstream: "s".to_owned(), actions: vec![vec![0]], listed: true };
     System {
         vars: vars.iter().enumerate().map(var).collect(),
         texts: vec!["a".into(), "b".into(), "c".into()],
@@ -105,8 +103,11 @@ fn relations_of_unbounded_counters_are_proved() {
     let together = system(&ints, vec![class(0, &[], &[plus(0, 1), plus(1, 1)], &[])], vec![]);
     let sum = Term::add(v(0), v(1));
     let room = Term::lt(sum.clone(), n(10));
-    let bounded =
-        system(&ints, vec![class(0, &[room.clone()], &[plus(0, 1)], &[]), class(0, &[room], &[plus(1, 1)], &[])], vec![]);
+    let bounded = system(
+        &ints,
+        vec![class(0, &[room.clone()], &[plus(0, 1)], &[]), class(0, &[room], &[plus(1, 1)], &[])],
+        vec![],
+    );
     for (system, bad) in [(&together, Term::not(Term::eq(v(0), v(1)))), (&bounded, Term::lt(n(10), sum.clone()))] {
         let goal = Goal::State(bad);
         let (found, took) = timed(system, &goal, &limits(10_000));

@@ -33,7 +33,7 @@ pub struct Trace {
     pub shortest: bool,
     /// The state before the first call.
     pub initial: Map<String, Value>,
-    /// What holds at the end, for a person, e.g. "fs__write_file: denied by guard `a`".
+    /// What holds at the end, for a person, e.g. `fs__write_file`: denied by guard `a`.
     pub end: Vec<String>,
     /// A run like this one that does not end so.
     pub near_miss: Option<String>,

@@ -24,7 +24,11 @@ pub(super) fn traces(folder: &Path, policy: &str, found: &[Diagnostic]) -> Resul
         let path = folder.join(format!("{stem}-{}-{}.test.yaml", diagnostic.code.id().to_lowercase(), at + 1));
         let test = json!({"policy": reference, "tests": [test(diagnostic, trace)]});
         let text = serde_yaml::to_string(&test).map_err(|error| failed(&path, io::Error::other(error.to_string())))?;
-        let head = format!("# {}: {}\n# The calls that show it; they say what the policy does now.\n", diagnostic.code, diagnostic.message.replace('\n', " "));
+        let head = format!(
+            "# {}: {}\n# The calls that show it; they say what the policy does now.\n",
+            diagnostic.code,
+            diagnostic.message.replace('\n', " ")
+        );
         fs::write(&path, head + &text).map_err(|error| failed(&path, error))?;
     }
     Ok(())

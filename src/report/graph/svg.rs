@@ -115,15 +115,16 @@ fn mean_height(picture: &Picture, places: &[Place], node: usize, column: usize) 
 
 fn line(out: &mut String, from: &Place, to: &Place, labels: &[String]) {
     let forward = to.x > from.x;
-    let (x1, y1) = if forward { (from.right(), from.middle()) } else { (from.x + from.width / 2, from.y + from.height) };
+    let (x1, y1) =
+        if forward { (from.right(), from.middle()) } else { (from.x + from.width / 2, from.y + from.height) };
     let (x2, y2) = if forward { (to.x, to.middle()) } else { (to.x + to.width / 2, to.y + to.height) };
     let (middle_x, middle_y) = if forward {
-        let bend = (x1 + x2) / 2;
+        let bend = usize::midpoint(x1, x2);
         let _ = writeln!(
             out,
             "  <path d=\"M{x1} {y1}C{bend} {y1} {bend} {y2} {x2} {y2}\" fill=\"none\" stroke=\"#555\" marker-end=\"url(#tip)\"/>"
         );
-        (bend, (y1 + y2) / 2)
+        (bend, usize::midpoint(y1, y2))
     } else {
         // Back, or within a column: below the boxes.
         let low = y1.max(y2) + ROW_GAP / 2 + 10;
@@ -132,7 +133,7 @@ fn line(out: &mut String, from: &Place, to: &Place, labels: &[String]) {
             "  <path d=\"M{x1} {y1}C{x1} {low} {x2} {low} {x2} {y2}\" fill=\"none\" stroke=\"#999\" \
              stroke-dasharray=\"4 3\" marker-end=\"url(#tip)\"/>"
         );
-        ((x1 + x2) / 2, low)
+        (usize::midpoint(x1, x2), low)
     };
     let top = middle_y.saturating_sub(labels.len().saturating_sub(1) * LINE / 2 + 4);
     for (at, label) in labels.iter().enumerate() {
