@@ -4,11 +4,13 @@
 
 mod blockers;
 mod blocks;
+mod branches;
 mod compare;
 mod confirm;
 mod findings;
 mod ghost;
 mod near_miss;
+mod picture;
 mod plan;
 mod solve;
 mod still;
@@ -21,6 +23,7 @@ pub use crate::proof::InFlight;
 use crate::proof::{self, Certificate, Evidence, Level};
 use crate::text::{Code, Diagnostic, Span, Verdict};
 pub use compare::{Comparison, compare};
+pub use picture::{Edge, Node, NodeKind, Picture, picture};
 use solve::{How, Reach, Solved};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};

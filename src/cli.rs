@@ -10,6 +10,7 @@ mod explain;
 mod files;
 #[cfg(feature = "gateway")]
 mod gateway_files;
+mod graph;
 mod load;
 mod output;
 mod replay;
@@ -62,6 +63,7 @@ enum Command {
     Check(check::Args),
     Verify(verify::Args),
     Diff(diff::Args),
+    Graph(graph::Args),
     Test(test::Args),
     Replay(replay::Args),
     #[cfg(feature = "gateway")]
@@ -125,6 +127,7 @@ fn run(command: Command, printer: &mut Printer) -> Result<Outcome, ToolError> {
         Command::Check(args) => check::run(&args, printer),
         Command::Verify(args) => verify::run(&args, printer),
         Command::Diff(args) => diff::run(&args, printer),
+        Command::Graph(args) => graph::run(&args, printer),
         Command::Test(args) => test::run(&args, printer),
         Command::Replay(args) => replay::run(&args, printer),
         #[cfg(feature = "gateway")]

@@ -353,6 +353,21 @@ impl Teller<'_> {
                     .note("removing it changes no decision; the rule holds because of the guards")
                     .help("if it states what the guards are for, make it a check: `checks: [{name: …, always: …}]`")
             }
+            Subject::Branch { rule, span, value } => {
+                let other = Subject::Branch { rule, span, value: !value };
+                let all = self.solved.questions.iter().zip(&self.solved.reaches);
+                let never_asked = all
+                    .into_iter()
+                    .any(|(question, reach)| question.subject == other && matches!(reach, Reach::Never(_)));
+                if never_asked {
+                    return Ok(None);
+                }
+                let message = format!("this condition in {} is always {}", rule_name(self.policy, rule), !value);
+                Diagnostic::new(Code::PX4011, span, message)
+                    .label(format!("{known}, whenever it is asked"))
+                    .note("one branch of the rule is never taken")
+                    .help("remove the branch, or correct the variable or text that the condition compares")
+            }
             Subject::LockDownReached(at) => {
                 let Some(terminal) = typed.terminal.get(at) else { return Ok(None) };
                 let name = terminal_name(at, terminal.name.as_deref());

@@ -1,6 +1,7 @@
 //! Every question that is asked of a policy, as goals over transition systems. A question says which answer is
 //! the finding; it searches nothing itself.
 
+use super::branches::conditions;
 use super::ghost;
 use super::terms::{Conditions, holds, safe};
 use crate::catalogue::Catalogue;
@@ -11,6 +12,7 @@ use crate::model::universe::{ToolName, universe};
 use crate::model::{Class, Gap, Goal, Kind, System, Term};
 use crate::policy::Default;
 use crate::proof::Level;
+use crate::text::Span;
 
 /// Questions about one system.
 #[derive(Debug)]
@@ -67,6 +69,12 @@ pub(super) enum Subject {
         check: usize,
         event: &'static str,
     },
+    /// A condition inside a rule has this value.
+    Branch {
+        rule: Rule,
+        span: Span,
+        value: bool,
+    },
     /// The new one of two policies allows what the old one denies.
     NewAccess,
     NewDenial,
@@ -95,6 +103,7 @@ impl Subject {
             | Self::GuardFails { .. }
             | Self::InvariantDecides(_)
             | Self::LockDownReached(_)
+            | Self::Branch { .. }
             | Self::EventHappens { .. }
             | Self::NewAccess => Level::Warning,
             Self::NewDenial => Level::Info,
@@ -117,7 +126,68 @@ pub(super) fn groups(policy: &Policy, tools: &[ToolName]) -> Vec<Group> {
     let mut groups = vec![base(policy, tools)];
     groups.extend((0..policy.typed().terminal.len()).map(|at| lock_down(policy, tools, at)));
     groups.extend((0..policy.typed().checks.len()).filter_map(|at| check(policy, tools, at)));
+    groups.extend(branches(policy, tools));
     groups
+}
+
+/// Whether each condition inside a rule can have either value.
+fn branches(policy: &Policy, tools: &[ToolName]) -> Option<Group> {
+    let typed = policy.typed();
+    let conditions = conditions(policy);
+    if conditions.is_empty() {
+        return None;
+    }
+    let action_of = |rule: Rule| match rule {
+        Rule::Guard { action, .. } | Rule::Effect { action, .. } | Rule::OnResult { action, .. } => Some(action),
+        Rule::Invariant(_) => None,
+    };
+    let globs: Vec<Vec<Glob>> =
+        typed.actions.iter().map(|action| action.globs.iter().map(|(glob, _)| glob.clone()).collect()).collect();
+    let mut marks: Vec<Mark<'_>> = Vec::new();
+    let mut watched: Vec<(usize, &Expr)> = Vec::new();
+    for condition in &conditions {
+        match action_of(condition.rule) {
+            Some(action) => marks.extend(condition.cases.iter().map(|case| Mark {
+                side: 0,
+                globs: globs.get(action).map(Vec::as_slice).unwrap_or_default(),
+                when: Some(case),
+                action: Some(action),
+            })),
+            None => watched.extend(condition.cases.iter().map(|case| (0, case))),
+        }
+    }
+    let system = build(&Request { sides: &[policy], tools, marks: &marks, watched: &watched });
+    let (mut mark, mut watch) = (0, 0);
+    let mut questions = Vec::new();
+    for (at, condition) in conditions.iter().enumerate() {
+        for value in [true, false] {
+            let goal = if action_of(condition.rule).is_some() {
+                let calls = system.classes.iter().enumerate().map(|(index, class)| {
+                    let asked = ghost::mark_of(&system, index, mark);
+                    // An effect counts where it is carried out.
+                    let counts = match condition.rule {
+                        Rule::Effect { .. } => system.allowed(class, None),
+                        _ => Term::TRUE,
+                    };
+                    (index, Term::and([asked, counts]))
+                });
+                let goal = Goal::Call(calls.filter(|(_, term)| *term != Term::FALSE).collect());
+                mark += 1;
+                goal
+            } else {
+                let term = system.watched.get(watch).map_or(Term::FALSE, holds);
+                watch += 1;
+                Goal::State(term)
+            };
+            questions.push(Question {
+                id: format!("branch:{}:{value}", at + 1),
+                subject: Subject::Branch { rule: condition.rule, span: condition.span, value },
+                goal,
+                wants: Wants::Reachable,
+            });
+        }
+    }
+    Some(Group { system, questions })
 }
 
 /// The system without anything that an analysis adds; its watched terms are the conditions of `terminal:`, then the
@@ -339,7 +409,7 @@ fn check(policy: &Policy, tools: &[ToolName], at: usize) -> Option<Group> {
     let marks: Vec<Mark<'_>> = events
         .iter()
         .zip(&globs)
-        .map(|(event, globs)| Mark { side: 0, globs, when: event.when.as_ref().map(|(_, expr)| expr) })
+        .map(|(event, globs)| Mark { side: 0, globs, when: event.when.as_ref().map(|(_, expr)| expr), action: None })
         .collect();
     let mut system = plain(policy, tools, &marks);
     let mut questions = Vec::new();

@@ -8,67 +8,25 @@ pub use dot::dot;
 pub use mermaid::mermaid;
 pub use svg::svg;
 
-/// States and what leads from one to the other.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Picture {
-    pub title: String,
-    /// The first one is the state before the first call.
-    pub nodes: Vec<Node>,
-    pub edges: Vec<Edge>,
-    /// What is not in the picture, for a person.
-    pub remarks: Vec<String>,
-}
+use crate::check::{Node, NodeKind};
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Node {
-    /// Lines such as `tainted = true`; those that differ from the first state come first.
-    pub lines: Vec<String>,
-    pub kind: NodeKind,
-    /// Calls until it is reached.
-    pub depth: usize,
-    /// Calls that are allowed and change nothing.
-    pub stays: Vec<String>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NodeKind {
-    Plain,
-    /// No call is allowed.
-    Deadlock,
-    /// A lock-down that the policy declares.
-    Terminal,
-    /// An invariant is broken, or the session is faulted.
-    Unsafe,
-}
-
-impl NodeKind {
-    /// What the picture says of it.
-    fn word(self) -> Option<&'static str> {
-        match self {
-            Self::Plain => None,
-            Self::Deadlock => Some("deadlock"),
-            Self::Terminal => Some("terminal"),
-            Self::Unsafe => Some("outside the invariants"),
-        }
-    }
-
-    fn fill(self) -> &'static str {
-        match self {
-            Self::Plain => "#f4f6f8",
-            Self::Deadlock => "#f9d0cc",
-            Self::Terminal => "#dfe3f7",
-            Self::Unsafe => "#fbe7b5",
-        }
+/// What the picture says of a state.
+fn word(kind: NodeKind) -> Option<&'static str> {
+    match kind {
+        NodeKind::Plain => None,
+        NodeKind::Deadlock => Some("deadlock"),
+        NodeKind::Terminal => Some("terminal"),
+        NodeKind::Unsafe => Some("outside the invariants"),
     }
 }
 
-/// Calls that lead from one state to another.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Edge {
-    pub from: usize,
-    pub to: usize,
-    /// One line each: a tool with what is special about its calls.
-    pub labels: Vec<String>,
+fn fill(kind: NodeKind) -> &'static str {
+    match kind {
+        NodeKind::Plain => "#f4f6f8",
+        NodeKind::Deadlock => "#f9d0cc",
+        NodeKind::Terminal => "#dfe3f7",
+        NodeKind::Unsafe => "#fbe7b5",
+    }
 }
 
 /// Labels of an edge that are written; more are counted.
@@ -86,7 +44,7 @@ fn shortened(labels: &[String]) -> Vec<String> {
 /// What stands in a node: its variables, what it is, and what stays in it.
 fn inside(node: &Node) -> Vec<String> {
     let mut lines = node.lines.clone();
-    lines.extend(node.kind.word().map(|word| format!("({word})")));
+    lines.extend(word(node.kind).map(|word| format!("({word})")));
     if !node.stays.is_empty() {
         lines.extend(shortened(&node.stays).into_iter().map(|call| format!("↺ {call}")));
     }

@@ -1,6 +1,7 @@
 //! Graphviz.
 
-use super::{Picture, inside, shortened};
+use super::{fill, inside, shortened};
+use crate::check::Picture;
 use std::fmt::Write;
 
 #[must_use]
@@ -13,7 +14,7 @@ pub fn dot(picture: &Picture) -> String {
     for (at, node) in picture.nodes.iter().enumerate() {
         let pen = if at == 0 { ", penwidth=2" } else { "" };
         let label = quoted(&inside(node).join("\n"));
-        let _ = writeln!(out, "  s{at} [label={label}, fillcolor=\"{}\"{pen}];", node.kind.fill());
+        let _ = writeln!(out, "  s{at} [label={label}, fillcolor=\"{}\"{pen}];", fill(node.kind));
     }
     for edge in &picture.edges {
         let label = quoted(&shortened(&edge.labels).join("\n"));

@@ -1,6 +1,7 @@
 //! Mermaid, as code hosts show it in Markdown.
 
-use super::{NodeKind, Picture, inside, shortened};
+use super::{fill, inside, shortened};
+use crate::check::{NodeKind, Picture};
 use std::fmt::Write;
 
 #[must_use]
@@ -26,7 +27,7 @@ pub fn mermaid(picture: &Picture) -> String {
             .map(|(at, _)| format!("s{at}"))
             .collect();
         if !members.is_empty() {
-            let _ = writeln!(out, "  classDef {class} fill:{}", kind.fill());
+            let _ = writeln!(out, "  classDef {class} fill:{}", fill(kind));
             let _ = writeln!(out, "  class {} {class}", members.join(","));
         }
     }

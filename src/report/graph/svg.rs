@@ -1,6 +1,7 @@
 //! SVG without any tool: states in columns by the calls that they take, each near to those it comes from.
 
-use super::{Node, Picture, inside, shortened};
+use super::{fill, inside, shortened};
+use crate::check::{Node, Picture};
 use std::fmt::Write;
 
 const CHAR: usize = 7;
@@ -154,7 +155,7 @@ fn boxed(out: &mut String, place: &Place, node: &Node, first: bool) {
         out,
         "  <rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" rx=\"6\" fill=\"{}\" stroke=\"#444\" \
          stroke-width=\"{stroke}\"/>",
-        node.kind.fill()
+        fill(node.kind)
     );
     for (at, line) in lines.iter().enumerate() {
         let (x, y) = (x + PADDING, y + PADDING + 12 + at * LINE);
