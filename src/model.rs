@@ -11,8 +11,10 @@ pub mod universe;
 
 pub use cap::cap;
 pub use overlap::overlapping;
+pub use build::{Mark, Request, build};
 pub use system::{
     Answer, Assign, Class, Gap, Goal, Guard, Invariant, Kind, Label, Outcome, Param, Step, System, Tool, Var, VarType,
     after,
 };
 pub use term::{NoValue, Term};
+pub use universe::{ToolName, universe};

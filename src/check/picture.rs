@@ -10,7 +10,7 @@ use crate::catalogue::Catalogue;
 use crate::eval::Policy;
 use crate::explicit::{Graph, Limits};
 use crate::json;
-use crate::model::{Step, System, VarType};
+use crate::model::{Class, Step, System, VarType};
 use std::collections::{BTreeMap, HashMap};
 use std::time::Instant;
 
@@ -156,7 +156,7 @@ fn draw(policy: &Policy, system: &System, graph: &Graph, title: &str) -> Picture
 
 /// The actions of a call; of a tool that none covers, its name.
 fn actions(policy: &Policy, system: &System, step: &Step) -> String {
-    let tool = system.classes.get(step.class).and_then(|class| class.tool()).and_then(|tool| system.tools.get(tool));
+    let tool = system.classes.get(step.class).and_then(Class::tool).and_then(|tool| system.tools.get(tool));
     let Some(tool) = tool else { return "?".to_owned() };
     let names: Vec<&str> = tool
         .actions

@@ -1,0 +1,286 @@
+//! The tools that a model is about: those of a list, or without one a name for each combination of globs.
+//! Knows nothing of calls.
+
+use super::Gap;
+use crate::catalogue::{Catalogue, DOORS};
+use crate::eval::Policy;
+use crate::ir::Glob;
+use crate::ir::glob::combination_witness;
+use crate::json::Json;
+use crate::text::Span;
+use std::collections::{BTreeSet, HashSet};
+
+/// Combinations of globs that are told apart.
+const MAX_REGIONS: usize = 256;
+/// Questions about globs that are asked for them.
+const MAX_QUESTIONS: usize = 20_000;
+/// Choices of one glob for each rule that are tried for one combination.
+const MAX_CHOICES: usize = 48;
+
+/// A tool, or a name that stands for all tools which the same rules match.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ToolName {
+    /// `server__tool`.
+    pub name: String,
+    pub upstream: String,
+    /// Whether a server of the tool list offers it.
+    pub listed: bool,
+    /// JSON Schema of its arguments, where one is known: for natural witnesses only.
+    pub schema: Option<Json>,
+}
+
+/// The tools. With a catalogue: all of it, and the doors that a glob matches. Without: each name that a glob spells
+/// out, one name for each further combination of rules, and one that nothing covers.
+#[must_use]
+pub fn universe(policies: &[&Policy], extra: &[&Glob], catalogue: Option<&Catalogue>) -> (Vec<ToolName>, Vec<Gap>) {
+    let mut groups: Vec<Group<'_>> = Vec::new();
+    for action in policies.iter().flat_map(|policy| &policy.typed().actions) {
+        groups.push(Group::of(action.globs.iter().map(|(glob, _)| glob), action.span));
+    }
+    for glob in extra {
+        groups.push(Group::of([*glob].into_iter(), Span::default()));
+    }
+    let matched = |name: &str| groups.iter().any(|group| group.matches(name));
+    if let Some(catalogue) = catalogue {
+        return (listed(catalogue, &matched), Vec::new());
+    }
+    let mut names: Vec<String> = Vec::new();
+    let mut seen = HashSet::new();
+    for literal in groups.iter().flat_map(|group| &group.literals) {
+        if seen.insert(literal.clone()) {
+            names.push(literal.clone());
+        }
+    }
+    let mut gaps = Vec::new();
+    let literals = seen.clone();
+    let mut regions = Regions { literals: &literals, questions: 0, known: names.clone(), too_large: false };
+    let starred: Vec<&Group<'_>> = distinct(&groups);
+    let place = starred.first().map_or_else(Span::default, |group| group.span);
+    for name in regions.all(&starred) {
+        if seen.insert(name.clone()) {
+            names.push(name);
+        }
+    }
+    if regions.too_large {
+        gaps.push(Gap { span: place, why: "the globs overlap in too many ways; give the list of tools".to_owned() });
+    }
+    (names.iter().map(|name| tool(name)).collect(), gaps)
+}
+
+fn tool(name: &str) -> ToolName {
+    let upstream = name.split_once("__").map_or(name, |(upstream, _)| upstream);
+    ToolName { name: name.to_owned(), upstream: upstream.to_owned(), listed: false, schema: None }
+}
+
+fn listed(catalogue: &Catalogue, matched: &dyn Fn(&str) -> bool) -> Vec<ToolName> {
+    let mut all = Vec::new();
+    for (server, tools) in &catalogue.servers {
+        for (name, tool) in tools {
+            all.push(ToolName {
+                name: format!("{server}__{name}"),
+                upstream: server.clone(),
+                listed: true,
+                schema: tool.input_schema.clone(),
+            });
+        }
+        for door in DOORS {
+            let name = format!("{server}__{door}");
+            if matched(&name) {
+                all.push(ToolName { name, upstream: server.clone(), listed: true, schema: None });
+            }
+        }
+    }
+    all
+}
+
+/// A glob that matches this text alone.
+pub(super) fn literal_glob(text: &str) -> String {
+    let mut glob = String::new();
+    for c in text.chars() {
+        if matches!(c, '*' | '?' | '[') {
+            glob.push('[');
+            glob.push(c);
+            glob.push(']');
+        } else {
+            glob.push(c);
+        }
+    }
+    glob
+}
+
+/// The globs of one rule.
+struct Group<'g> {
+    literals: Vec<String>,
+    others: Vec<&'g Glob>,
+    span: Span,
+}
+
+impl<'g> Group<'g> {
+    fn of(globs: impl Iterator<Item = &'g Glob>, span: Span) -> Self {
+        let mut group = Self { literals: Vec::new(), others: Vec::new(), span };
+        for glob in globs {
+            match glob.is_literal() {
+                Some(literal) => group.literals.push(literal),
+                None if glob.is_empty() => {}
+                None => group.others.push(glob),
+            }
+        }
+        group
+    }
+
+    fn matches(&self, name: &str) -> bool {
+        self.literals.iter().any(|literal| literal == name) || self.others.iter().any(|glob| glob.matches(name))
+    }
+
+    fn matches_other(&self, name: &str) -> bool {
+        self.others.iter().any(|glob| glob.matches(name))
+    }
+}
+
+/// Those with a glob that is no literal, each set of globs once.
+fn distinct<'a, 'g>(groups: &'a [Group<'g>]) -> Vec<&'a Group<'g>> {
+    let mut seen = HashSet::new();
+    let texts =
+        |group: &Group<'_>| -> BTreeSet<String> { group.others.iter().map(|glob| glob.text().to_owned()).collect() };
+    groups.iter().filter(|group| !group.others.is_empty() && seen.insert(texts(group))).collect()
+}
+
+/// A combination: which groups match, in their order, and a name.
+#[derive(Clone, Debug)]
+struct Region {
+    inside: Vec<bool>,
+    name: String,
+}
+
+struct Regions<'r> {
+    literals: &'r HashSet<String>,
+    questions: usize,
+    /// Names to try before a search.
+    known: Vec<String>,
+    too_large: bool,
+}
+
+impl Regions<'_> {
+    /// A name for each combination, the one outside of all groups last.
+    fn all(&mut self, groups: &[&Group<'_>]) -> Vec<String> {
+        for glob in groups.iter().flat_map(|group| &group.others) {
+            for filler in ["", "tool", "x"] {
+                self.known.push(glob.text().replace('*', filler));
+            }
+        }
+        self.known.extend(["other__tool", "other__thing", "elsewhere__tool", "zz__zz"].map(str::to_owned));
+        self.known.retain(|name| is_tool(name) && !self.literals.contains(name));
+        let mut regions: Vec<Region> = Vec::new();
+        if let Some(name) = self.name(groups, &[]) {
+            regions.push(Region { inside: Vec::new(), name });
+        }
+        for (at, group) in groups.iter().enumerate() {
+            let mut next = Vec::new();
+            for region in regions {
+                let is_inside = group.matches_other(&region.name);
+                let other = [region.inside.as_slice(), &[!is_inside]].concat();
+                let found = self.name(groups.get(..=at).unwrap_or_default(), &other);
+                let own = Region { inside: [region.inside.as_slice(), &[is_inside]].concat(), name: region.name };
+                let other = found.map(|name| Region { inside: other, name });
+                if is_inside {
+                    next.push(own);
+                    next.extend(other);
+                } else {
+                    next.extend(other);
+                    next.push(own);
+                }
+            }
+            regions = next;
+            if regions.len() > MAX_REGIONS {
+                self.too_large = true;
+                regions.truncate(MAX_REGIONS);
+            }
+        }
+        regions.into_iter().map(|region| region.name).collect()
+    }
+
+    /// A name of this combination that no glob spells out.
+    fn name(&mut self, groups: &[&Group<'_>], inside: &[bool]) -> Option<String> {
+        let fits =
+            |name: &String| groups.iter().zip(inside).all(|(group, inside)| group.matches_other(name) == *inside);
+        if let Some(name) = self.known.iter().find(|name| fits(name)) {
+            return Some(name.clone());
+        }
+        let any = Glob::parse("?*__?*");
+        let mut choices: Vec<Vec<&Glob>> = Vec::new();
+        let mut negative: Vec<&Glob> = Vec::new();
+        for (group, inside) in groups.iter().zip(inside) {
+            if *inside {
+                choices.push(group.others.clone());
+            } else {
+                negative.extend(&group.others);
+            }
+        }
+        // Few choices first, so that a clash shows early.
+        choices.sort_by_key(Vec::len);
+        let mut tries = MAX_CHOICES;
+        let found = self.choose(&choices, vec![&any], &negative, &mut tries);
+        if tries == 0 && found.is_none() {
+            self.too_large = true;
+        }
+        self.known.extend(found.clone());
+        found
+    }
+
+    fn choose<'g>(
+        &mut self,
+        choices: &[Vec<&'g Glob>],
+        positive: Vec<&'g Glob>,
+        negative: &[&'g Glob],
+        tries: &mut usize,
+    ) -> Option<String> {
+        let Some((first, rest)) = choices.split_first() else {
+            *tries = tries.saturating_sub(1);
+            return self.witness(&positive, negative);
+        };
+        for glob in first {
+            if *tries == 0 {
+                return None;
+            }
+            let meets = positive.iter().all(|other| combination_witness(&[other, glob], &[]) != Ok(None));
+            if !meets {
+                continue;
+            }
+            let mut positive = positive.clone();
+            positive.push(glob);
+            if let Some(name) = self.choose(rest, positive, negative, tries) {
+                return Some(name);
+            }
+        }
+        None
+    }
+
+    fn witness(&mut self, positive: &[&Glob], negative: &[&Glob]) -> Option<String> {
+        let mut avoided: Vec<Glob> = Vec::new();
+        loop {
+            self.questions += 1;
+            if self.questions > MAX_QUESTIONS {
+                self.too_large = true;
+                return None;
+            }
+            let negative: Vec<&Glob> = negative.iter().copied().chain(&avoided).collect();
+            match combination_witness(positive, &negative) {
+                Ok(Some(name)) if self.literals.contains(&name) && avoided.len() < 16 => {
+                    avoided.push(Glob::parse(&literal_glob(&name)));
+                }
+                Ok(found) => return found,
+                Err(_) => {
+                    self.too_large = true;
+                    return None;
+                }
+            }
+        }
+    }
+}
+
+/// Whether it has the form of a public name.
+fn is_tool(name: &str) -> bool {
+    let plain = |c: char| !matches!(c, '*' | '?' | '[' | ']' | '!');
+    name.split_once("__").is_some_and(|(server, tool)| !server.is_empty() && !tool.is_empty())
+        && name.chars().all(plain)
+}
