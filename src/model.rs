@@ -9,9 +9,11 @@ pub mod system;
 pub mod term;
 pub mod universe;
 
+pub(crate) use build::critical;
+pub use build::{Mark, Request, build};
 pub use cap::cap;
 pub use overlap::overlapping;
-pub use build::{Mark, Request, build};
+pub(crate) use overlap::same;
 pub use system::{
     Answer, Assign, Class, Gap, Goal, Guard, Invariant, Kind, Label, Outcome, Param, Step, System, Tool, Var, VarType,
     after,

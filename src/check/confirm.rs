@@ -4,7 +4,7 @@
 use crate::eval::{Answer, Call, Policy, Session, Texts, Value};
 use crate::ir;
 use crate::json::Json;
-use crate::model::{Kind, Step, System, Term};
+use crate::model::{Kind, Step, System, Term, same};
 use crate::text::{Row, Trace};
 use serde_json::Map;
 
@@ -66,12 +66,18 @@ pub(super) fn replay(
                 rows.push(row);
                 pending.push(Pending { class: step.class, arguments, call: calls });
             }
-            Kind::Answer { class: called, outcome: which } => {
-                let position = pending.iter().position(|call| call.class == called).ok_or("an answer to no call")?;
+            Kind::Answer { .. } => {
+                // The last call that such an answer can come to: it reads best.
+                let answers = |call: &Pending| {
+                    let of_call = system.late.iter().filter(|(class, _)| *class == call.class);
+                    of_call.map(|(_, late)| late).find(|late| late.witnessed && same(late, outcome))
+                };
+                let position =
+                    pending.iter().rposition(|call| answers(call).is_some()).ok_or("an answer to no call")?;
                 let call = pending.remove(position);
-                let class = system.classes.get(called).ok_or("an answer to no class")?;
+                let answer = answers(&call).and_then(|late| late.answer.as_ref()).ok_or("an answer without a text")?;
+                let class = system.classes.get(call.class).ok_or("an answer to no class")?;
                 let tool = class.tool().and_then(|tool| system.tools.get(tool)).ok_or("an answer to no tool")?;
-                let answer = outcome.answer.as_ref().ok_or_else(|| format!("outcome {which} has no answer"))?;
                 let made = Call { tool: &tool.name, upstream: &tool.upstream, arguments: &call.arguments };
                 session.observe(&made, Answer::Result(&answer.0));
                 // Nothing happened in between: the answer belongs to the call's own row.

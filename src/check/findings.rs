@@ -333,23 +333,23 @@ impl Teller<'_> {
                 diagnostic
                     .help("narrow a glob so that the tool is left out of one action, or ban it: `requires: false`")
             }
-            Subject::GuardFails { action, guard } => {
+            Subject::GuardDecides { action, guard } => {
                 let rule = Rule::Guard { action, guard };
                 // An action that is never allowed has another problem.
                 if self.told.contains(&Subject::ActionAllowed(action)) {
                     return Ok(None);
                 }
-                let message = format!("{} never denies anything", rule_name(self.policy, rule));
+                let message = format!("{} never decides", rule_name(self.policy, rule));
                 Diagnostic::new(Code::PX4009, self.span(rule), message)
-                    .label(format!("true {known}, for every call"))
-                    .note("it looks like protection; what it is to keep out cannot happen, or is not what it tests")
+                    .label(format!("{known}, no call is denied by it alone"))
+                    .note("it always holds, or other rules deny whatever it denies: removing it changes no decision")
                     .help("remove it, or correct the variable or text that it compares")
             }
             Subject::InvariantDecides(at) => {
                 let Some(invariant) = typed.invariants.get(at) else { return Ok(None) };
                 let message = format!("the invariant '{}' never decides", invariant.name);
                 Diagnostic::new(Code::PX4012, invariant.expr.span, message)
-                    .label(format!("{known}, other rules deny every call that would break it"))
+                    .label(format!("{known}, no call is denied by it alone"))
                     .note("removing it changes no decision; the rule holds because of the guards")
                     .help("if it states what the guards are for, make it a check: `checks: [{name: …, always: …}]`")
             }

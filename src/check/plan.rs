@@ -50,7 +50,7 @@ pub(super) enum Subject {
     NoValue(Rule),
     ActionAllowed(usize),
     ToolAllowed(usize),
-    GuardFails {
+    GuardDecides {
         action: usize,
         guard: usize,
     },
@@ -100,7 +100,7 @@ impl Subject {
             | Self::Check(_)
             | Self::Possible { .. } => Level::Error,
             Self::CoveredDeadlock
-            | Self::GuardFails { .. }
+            | Self::GuardDecides { .. }
             | Self::InvariantDecides(_)
             | Self::LockDownReached(_)
             | Self::Branch { .. }
@@ -247,16 +247,19 @@ fn base(policy: &Policy, tools: &[ToolName]) -> Group {
                 continue;
             }
             let this = Rule::Guard { action: at, guard: guard_at };
-            let fails: Vec<(usize, Term)> = classes()
-                .flat_map(|(index, (class, conditions))| {
-                    let of = class.guards.iter().zip(&conditions.guards);
-                    let mine = of.filter(move |(guard, _)| guard.label.is_some_and(|label| label.rule == this));
-                    mine.map(move |(_, (_, term))| (index, Term::not(term.clone())))
+            let alone: Vec<(usize, Term)> = classes()
+                .filter_map(|(index, (class, conditions))| {
+                    let own =
+                        class.guards.iter().position(|guard| guard.label.is_some_and(|label| label.rule == this))?;
+                    let fails = Term::not(conditions.guards.get(own)?.1.clone());
+                    let others = [conditions.guards_but(Some(own)), conditions.invariants_but(None)];
+                    let term = Term::and(others.into_iter().chain([conditions.rest.clone(), fails]));
+                    Some((index, term))
                 })
                 .collect();
-            if !fails.is_empty() {
-                let subject = Subject::GuardFails { action: at, guard: guard_at };
-                ask(format!("guard-decides:{}", guard.label), subject, Wants::Reachable, Goal::Call(fails));
+            if !alone.is_empty() {
+                let subject = Subject::GuardDecides { action: at, guard: guard_at };
+                ask(format!("guard-decides:{}", guard.label), subject, Wants::Reachable, Goal::Call(alone));
             }
         }
     }
@@ -355,7 +358,7 @@ fn orders(system: &System, conditions: &[Conditions], ask: &mut impl FnMut(Strin
                     let written = swap(&second.alone, &first.alone);
                     let other = swap(&first.alone, &second.alone);
                     let differ = Term::not(Term::eq(written.guarded(), other.guarded()));
-                    if differ == Term::FALSE || class.kind == (Kind::Answer { class: index, outcome: 0 }) {
+                    if differ == Term::FALSE {
                         continue;
                     }
                     let term = Term::and([allowed.clone(), extra.clone(), differ]);

@@ -42,7 +42,7 @@ pub(super) enum How {
     /// Every state was visited.
     Explicit { states: usize, transitions: u64 },
     /// An invariant that holds from the start, is kept by every step and excludes the goal.
-    #[cfg(feature = "smt")]
+    #[cfg_attr(not(feature = "smt"), expect(dead_code, reason = "only the solver gives it"))]
     Symbolic { engine: String, invariant: Term, k: usize },
 }
 

@@ -48,10 +48,6 @@ impl Program {
         program
     }
 
-    pub(super) fn constant(&self) -> Option<i64> {
-        self.constant
-    }
-
     fn emit(&mut self, term: &Term) {
         match term {
             Term::Bool(value) => self.code.push(Op::Push(i64::from(*value))),

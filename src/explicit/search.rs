@@ -3,7 +3,7 @@
 use super::graph::{Graph, Stop};
 use super::program::Program;
 use super::step::{Scratch, large};
-use crate::model::{Goal, Step, System};
+use crate::model::{Goal, Step, System, Term, critical};
 
 /// What the states say of a goal.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,19 +28,83 @@ pub struct Hit {
 /// A goal made for quick tests.
 pub(super) enum Test {
     State(Program),
-    Call(Vec<(usize, Program)>),
+    Call(Vec<CallTest>),
     Stuck(Program, Vec<usize>),
 }
 
+/// A condition on calls of a class.
+pub(super) struct CallTest {
+    class: usize,
+    program: Program,
+    /// For each parameter the points around which the condition changes.
+    points: Vec<Vec<Program>>,
+    /// Values around these points stand for all.
+    exact: bool,
+    /// It holds of allowed calls only, and these are within the bounds.
+    within: bool,
+}
+
+impl CallTest {
+    fn new(system: &System, class: usize, term: &Term) -> Self {
+        let params = system.classes.get(class).map_or(0, |class| class.params.len());
+        let mut exact = true;
+        let points = (0..params).map(|param| {
+            let Some(points) = critical(term, param) else {
+                exact = false;
+                return Vec::new();
+            };
+            // What depends on a later parameter is not known yet.
+            let later = |term: &Term| term.any(&|part| matches!(part, Term::Param(at) if *at != param));
+            exact &= !points.iter().any(later);
+            points.iter().filter(|term| !later(term)).map(Program::new).collect()
+        });
+        let points = points.collect();
+        let parts = |term: &Term| match term {
+            Term::And(all) => all.to_vec(),
+            other => vec![other.clone()],
+        };
+        let own = parts(term);
+        let within = params > 0
+            && system
+                .classes
+                .get(class)
+                .is_some_and(|class| parts(&system.allowed(class, None)).iter().all(|part| own.contains(part)));
+        Self { class, program: Program::new(term), points, exact, within }
+    }
+
+    /// Values to try in a state.
+    fn candidates(&self, state: &[i64], stack: &mut Vec<i64>) -> Vec<Vec<i64>> {
+        let mut all: Vec<Vec<i64>> = vec![Vec::new()];
+        for points in &self.points {
+            let mut values = vec![1, 0];
+            for point in points {
+                if let Ok(value) = point.value(state, &[], stack) {
+                    let around = [-1, 0, 1, 2].into_iter().filter_map(|by| value.checked_add(by));
+                    values.extend(around);
+                }
+            }
+            values.sort_unstable();
+            values.dedup();
+            all = all
+                .into_iter()
+                .flat_map(|params| {
+                    values.iter().map(move |value| params.iter().copied().chain([*value]).collect::<Vec<i64>>())
+                })
+                .collect();
+        }
+        all
+    }
+}
+
 impl Test {
-    pub(super) fn new(goal: &Goal) -> Self {
+    pub(super) fn new(system: &System, goal: &Goal) -> Self {
         match goal {
             Goal::State(term) => Self::State(Program::new(term)),
             Goal::Call(calls) => Self::Call(
                 calls
                     .iter()
-                    .map(|(class, term)| (*class, Program::new(term)))
-                    .filter(|(_, program)| program.constant() != Some(0))
+                    .filter(|(_, term)| *term != Term::FALSE)
+                    .map(|(class, term)| CallTest::new(system, *class, term))
                     .collect(),
             ),
             Goal::Stuck { state, classes } => Self::Stuck(Program::new(state), classes.clone()),
@@ -51,8 +115,8 @@ impl Test {
 impl Graph {
     /// Asks for each goal. A goal about calls counts only calls that take part in this graph.
     #[must_use]
-    pub fn search(&self, _system: &System, goals: &[Goal]) -> Vec<Found> {
-        let tests: Vec<Test> = goals.iter().map(Test::new).collect();
+    pub fn search(&self, system: &System, goals: &[Goal]) -> Vec<Found> {
+        let tests: Vec<Test> = goals.iter().map(|goal| Test::new(system, goal)).collect();
         let mut found: Vec<Option<Found>> = goals.iter().map(|_| None).collect();
         let mut open: Vec<usize> = (0..goals.len()).collect();
         let mut scratch = Scratch::default();
@@ -105,23 +169,30 @@ impl Graph {
             Test::State(term) => Ok(term.holds(state, &[], &mut stack).map_err(large)?.then_some(None)),
             Test::Call(calls) => {
                 let mut doubt = None;
-                for (class, term) in calls {
-                    if !self.all && !self.machine.is_witnessed(*class) {
+                for test in calls {
+                    let (class, term) = (test.class, &test.program);
+                    if !self.all && !self.machine.is_witnessed(class) {
                         continue;
                     }
-                    if !self.machine.has_params(*class) {
+                    if !self.machine.has_params(class) {
                         if term.holds(state, &[], &mut stack).map_err(large)? {
-                            return Ok(Some(Some((*class, Vec::new()))));
+                            return Ok(Some(Some((class, Vec::new()))));
                         }
                         continue;
                     }
-                    let Some(combinations) = self.machine.combinations(*class, state, scratch)? else {
-                        doubt = Some(Stop::Unbounded(*class));
-                        continue;
-                    };
+                    let mut combinations = test.candidates(state, &mut stack);
+                    if !test.exact {
+                        match self.machine.combinations(class, state, scratch)? {
+                            Some(within) if test.within => combinations = within,
+                            more => {
+                                doubt = Some(Stop::Unbounded(class));
+                                combinations.extend(more.into_iter().flatten());
+                            }
+                        }
+                    }
                     for params in combinations {
                         if term.holds(state, &params, &mut stack).map_err(large)? {
-                            return Ok(Some(Some((*class, params))));
+                            return Ok(Some(Some((class, params))));
                         }
                     }
                 }

@@ -17,7 +17,7 @@ pub fn dive(system: &System, goals: &[Goal], limits: &Limits, seed: u64) -> Vec<
     // A graph of one state has the machine and the tests.
     let none = Limits { states: 1, edges: usize::MAX, deadline: limits.deadline };
     let graph = Graph::explore(system, &none, false, &mut |_| {});
-    let tests: Vec<Test> = goals.iter().map(Test::new).collect();
+    let tests: Vec<Test> = goals.iter().map(|goal| Test::new(system, goal)).collect();
     let mut found: Vec<Option<Hit>> = vec![None; goals.len()];
     let mut open: Vec<usize> = (0..goals.len()).collect();
     let mut random = seed | 1;

@@ -24,6 +24,7 @@ use super::{Gap, Invariant, System, Term, Var, VarType};
 use crate::eval::Policy;
 use crate::ir::{self, Expr, Glob, Value};
 use lower::{Atoms, Lowering};
+pub(crate) use numbers::critical;
 use pool::Pool;
 use shape::Shape;
 use std::sync::Arc;
@@ -80,6 +81,7 @@ pub fn build(request: &Request<'_>) -> System {
         invariants,
         fault: None,
         watched,
+        late: Vec::new(),
         gaps,
     };
     for tool in request.tools {

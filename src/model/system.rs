@@ -23,6 +23,9 @@ pub struct System {
     pub fault: Option<usize>,
     /// The conditions over the state that the caller asked to have translated, in its order.
     pub watched: Vec<Term>,
+    /// The outcomes that classes have had before calls overlapped, by class: what may answer a call later.
+    #[serde(skip)]
+    pub late: Vec<(usize, Outcome)>,
     /// What the classes do not show: with any of these nothing is proved.
     #[serde(skip)]
     pub gaps: Vec<Gap>,
@@ -125,7 +128,7 @@ pub enum Kind {
     Call { tool: usize },
     /// The answer to an earlier call of the class arrives; only in systems where calls overlap. Its one outcome is what
     /// the answer changes; no guard and no invariant of the policy can refuse it.
-    Answer { class: usize, outcome: usize },
+    Answer { class: usize },
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]

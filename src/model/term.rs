@@ -168,8 +168,31 @@ impl Term {
             (T::Int(x), T::Int(y)) => x.checked_add(*y).map_or_else(|| T::Add(Arc::new([a, b])), T::Int),
             (T::Int(0), _) => b,
             (_, T::Int(0)) => a,
+            (T::Add(_) | T::Sub(_), T::Int(y)) => Self::shifted(&a, *y).unwrap_or_else(|| T::Add(Arc::new([a, b]))),
             _ => T::Add(Arc::new([a, b])),
         }
+    }
+
+    /// A sum that ends in a constant, and one more constant: one sum of both.
+    fn shifted(sum: &Self, by: i64) -> Option<Self> {
+        let (rest, constant) = match sum {
+            T::Add(two) => {
+                let [rest, constant] = &**two;
+                let T::Int(constant) = constant else { return None };
+                (rest, *constant)
+            }
+            T::Sub(two) => {
+                let [rest, constant] = &**two;
+                let T::Int(constant) = constant else { return None };
+                (rest, constant.checked_neg()?)
+            }
+            _ => return None,
+        };
+        Some(match constant.checked_add(by)? {
+            0 => rest.clone(),
+            positive @ 1.. => T::Add(Arc::new([rest.clone(), T::Int(positive)])),
+            negative => T::Sub(Arc::new([rest.clone(), T::Int(negative.checked_neg()?)])),
+        })
     }
 
     #[must_use]
@@ -177,6 +200,10 @@ impl Term {
         match (&a, &b) {
             (T::Int(x), T::Int(y)) => x.checked_sub(*y).map_or_else(|| T::Sub(Arc::new([a, b])), T::Int),
             (_, T::Int(0)) => a,
+            (T::Add(_) | T::Sub(_), T::Int(y)) => {
+                let shifted = y.checked_neg().and_then(|by| Self::shifted(&a, by));
+                shifted.unwrap_or_else(|| T::Sub(Arc::new([a, b])))
+            }
             _ => T::Sub(Arc::new([a, b])),
         }
     }

@@ -245,3 +245,37 @@ fn bound(left: &Term, right: &Term, slack: i64, param: usize, lower: &mut Vec<Te
         _ => {}
     }
 }
+
+/// The points around which the term's comparisons change as the parameter grows, over the state and the other
+/// parameters; `None` where the parameter is more than compared.
+pub(crate) fn critical(term: &Term, param: usize) -> Option<Vec<Term>> {
+    let mut points = Vec::new();
+    collect(term, param, &mut points)?;
+    points.sort();
+    points.dedup();
+    Some(points)
+}
+
+fn collect(term: &Term, param: usize, points: &mut Vec<Term>) -> Option<()> {
+    let is_it = |term: &Term| matches!(term, Term::Param(at) if *at == param);
+    if !term.any(&is_it) {
+        return Some(());
+    }
+    if let Term::Eq(two) | Term::Lt(two) | Term::Le(two) = term {
+        let [a, b] = &**two;
+        let mut difference = Affine::of(a)?.plus(&Affine::of(b)?.scaled(-1)?)?;
+        let factor = difference.parts.remove(&Term::Param(param));
+        if difference.parts.keys().any(|term| term.any(&is_it)) {
+            return None;
+        }
+        if let Some(factor) = factor {
+            let zero = Term::floor_div(difference.scaled(-1)?.term(), Term::Int(factor));
+            points.push(zero);
+        }
+        return Some(());
+    }
+    if is_it(term) {
+        return None;
+    }
+    term.children().iter().try_for_each(|child| collect(child, param, points))
+}

@@ -19,7 +19,9 @@ pub(super) struct Key([Vec<Term>; 4]);
 impl Rules {
     pub(super) fn map(&self, with: Replace<'_>) -> Self {
         let assigns = |all: &[Assign]| -> Vec<Assign> {
-            all.iter().map(|one| Assign { term: one.term.replace(with), alone: one.alone.replace(with), ..one.clone() }).collect()
+            all.iter()
+                .map(|one| Assign { term: one.term.replace(with), alone: one.alone.replace(with), ..one.clone() })
+                .collect()
         };
         Self {
             guards: self.guards.iter().map(|one| Guard { term: one.term.replace(with), ..one.clone() }).collect(),

@@ -98,13 +98,13 @@ pub(super) fn texts(signs: &[(&Test, bool)], name: &str, wishes: &[String], coun
     if prefix.is_empty() && suffix.is_empty() && chosen.is_empty() {
         kind.samples().iter().map(|text| (*text).to_owned()).for_each(&mut offer);
     }
-    for (before, after) in kind.frames() {
-        if let ([one], "") = (chosen.as_slice(), prefix) {
-            offer(format!("{before}{one}{after}{suffix}"));
+    if let ([one], "") = (chosen.as_slice(), prefix) {
+        for before in kind.frames(one) {
+            offer(format!("{before}{one}{suffix}"));
         }
     }
-    let tail = if suffix.is_empty() { kind.tail() } else { "" };
     if chosen.is_empty() && !prefix.is_empty() {
+        let tail = if suffix.is_empty() { kind.tail(prefix) } else { "" };
         offer(format!("{prefix}{tail}{suffix}"));
     }
     let rare = rare(signs);
@@ -171,18 +171,24 @@ impl Kind {
         }
     }
 
-    fn frames(self) -> &'static [(&'static str, &'static str)] {
+    /// What may stand before a part.
+    fn frames(self, part: &str) -> &'static [&'static str] {
         match self {
-            Self::Path => &[("/w", ""), ("/w/", ""), ("/w/a", ""), ("", "")],
-            Self::Url => &[("https://example.com/", ""), ("", "")],
-            Self::Mail | Self::Words => &[("", "")],
+            Self::Path if part.starts_with('/') => &["/w", ""],
+            Self::Path if part.starts_with('.') => &["/w/", "/w/a", ""],
+            Self::Path => &["/w/", ""],
+            Self::Url => &["https://example.com/", ""],
+            Self::Mail | Self::Words => &[""],
         }
     }
 
-    fn tail(self) -> &'static str {
+    /// What may follow a beginning.
+    fn tail(self, prefix: &str) -> &'static str {
+        let ends = prefix.ends_with(|c: char| c.is_alphanumeric());
         match self {
-            Self::Path | Self::Url => "/a",
-            Self::Mail | Self::Words => "a",
+            Self::Path | Self::Url if ends => "/a",
+            Self::Mail | Self::Words if ends => "",
+            _ => "a",
         }
     }
 }

@@ -1,8 +1,12 @@
 //! The model against the evaluator.
 
+mod random;
+
 use super::*;
 use crate::catalogue::Catalogue;
+use crate::model::NoValue;
 use crate::text::FileId;
+use random::Random;
 use std::fmt::Write;
 use std::path::Path;
 use std::time::Instant;
@@ -59,19 +63,323 @@ fn the_policies_of_the_repository_have_no_gaps() {
         let lost = outcomes.filter(|outcome| !outcome.witnessed).count();
         let unwitnessed = system.classes.iter().filter(|class| !class.witnessed).count();
         let (tools, classes) = (system.tools.len(), system.classes.len());
-        writeln!(figures, "{name}: {tools} tools, {classes} classes, {unwitnessed} + {lost} without a witness, {time:?}")
-            .unwrap();
+        writeln!(
+            figures,
+            "{name}: {tools} tools, {classes} classes, {unwitnessed} + {lost} without a witness, {time:?}"
+        )
+        .unwrap();
         if std::env::var_os("SHOW").is_some() {
             for class in &system.classes {
                 let mut call = String::new();
                 crate::json::write_python(&class.call, true, &mut call);
                 let guards: Vec<String> = class.guards.iter().map(|g| system.shown(&g.term).to_string()).collect();
-                let effect: Vec<String> = class.effect.iter().map(|g| format!("{}'={}", system.vars[g.var].name, system.shown(&g.term))).collect();
-                let outs: Vec<String> = class.outcomes.iter().map(|o| format!("{}{:?}", if o.witnessed {""} else {"!"}, o.answer)).collect();
-                writeln!(figures, "   {}{} {call} {guards:?} {effect:?} {:?} {:?} {outs:?}", if class.witnessed {""} else {"!"}, system.tools[class.tool().unwrap()].name, class.params, class.affected).unwrap();
+                let effect: Vec<String> = class
+                    .effect
+                    .iter()
+                    .map(|g| format!("{}'={}", system.vars[g.var].name, system.shown(&g.term)))
+                    .collect();
+                let outs: Vec<String> = class
+                    .outcomes
+                    .iter()
+                    .map(|o| format!("{}{:?}", if o.witnessed { "" } else { "!" }, o.answer))
+                    .collect();
+                writeln!(
+                    figures,
+                    "   {}{} {call} {guards:?} {effect:?} {:?} {:?} {outs:?}",
+                    if class.witnessed { "" } else { "!" },
+                    system.tools[class.tool().unwrap()].name,
+                    class.params,
+                    class.affected
+                )
+                .unwrap();
             }
         }
         assert_eq!(system.gaps, [], "{name}");
     }
     println!("{figures}");
+}
+
+/// A text gives these answers iff the model says so.
+#[test]
+fn one_text_gives_the_answers_that_can_be() {
+    use atom::Test as Ask;
+    let mut texts = vec![String::new()];
+    let mut at = 0;
+    while at < texts.len() {
+        let text = texts[at].clone();
+        at += 1;
+        if text.len() < 6 {
+            texts.extend(["a", "b", "#"].map(|c| format!("{text}{c}")));
+        }
+    }
+    let mut random = Random::new(1);
+    let (mut possible, mut impossible) = (0, 0);
+    for _ in 0..4_000 {
+        let literal =
+            |random: &mut Random| -> Arc<str> { random.of(&["", "a", "b", "aa", "ab", "ba", "bb", "aba"]).into() };
+        let all = |random: &mut Random| (0..=random.below(2)).map(|_| literal(random)).collect::<Vec<_>>();
+        let tests: Vec<(Ask, bool)> = (0..=random.below(5))
+            .map(|_| {
+                let test = match random.below(6) {
+                    0..=2 => Ask::Contains(all(&mut random)),
+                    3 => Ask::Prefix(literal(&mut random)),
+                    4 => Ask::Suffix(literal(&mut random)),
+                    _ => Ask::Equals(all(&mut random)),
+                };
+                (test, random.below(2) == 0)
+            })
+            .collect();
+        let signs: signs::Signs<'_> = tests.iter().map(|(test, wanted)| (test, *wanted)).collect();
+        let found = signs::texts(&signs, "path", &[], 3);
+        assert_eq!(signs::satisfiable(&signs), !found.is_empty(), "{signs:?}");
+        assert!(found.iter().all(|text| signs::holds(&signs, text)));
+        if found.is_empty() {
+            impossible += 1;
+            assert_eq!(texts.iter().find(|text| signs::holds(&signs, text)), None, "{signs:?}");
+        } else {
+            possible += 1;
+        }
+    }
+    assert!(possible > 500 && impossible > 500, "{possible} {impossible}");
+}
+
+/// The class of a call gives every rule the value that the evaluator gives it, in any state.
+#[test]
+fn every_call_is_of_some_class() {
+    let mut random = Random::new(7);
+    let (mut built, mut judged, mut allowed, mut gaps, mut lost, mut classes) = (0, 0, 0, 0, 0, 0);
+    for seed in 0..std::env::var("POLICIES").map_or(40, |n| n.parse().unwrap()) {
+        let text = random.policy();
+        let Some(policy) = Policy::compile(&text, FileId(0)).policy else { continue };
+        let system = of(&policy, None);
+        assert!(!system.gaps.iter().any(|gap| gap.why.contains("internal")), "{text}\n{:?}", system.gaps);
+        built += 1;
+        if std::env::var_os("SHOW").is_some() {
+            for gap in &system.gaps {
+                println!("GAP {} {:?}", gap.why, text.get(gap.span.start as usize..gap.span.end as usize));
+            }
+            for class in system.classes.iter().filter(|class| !class.witnessed) {
+                let guards: Vec<String> =
+                    class.guards.iter().map(|guard| system.shown(&guard.term).to_string()).collect();
+                println!("LOST {seed} {guards:?}");
+            }
+        }
+        gaps += usize::from(!system.gaps.is_empty());
+        classes += system.classes.len();
+        lost += system.classes.iter().filter(|class| !class.witnessed).count();
+        let texts: Vec<String> = system.texts.iter().map(ToString::to_string).collect();
+        for _ in 0..25 {
+            let tool = &system.tools[random.below(system.tools.len())];
+            let arguments = random.call(&texts);
+            let state: Vec<i64> = system
+                .vars
+                .iter()
+                .map(|var| match var.ty {
+                    VarType::Bool => i64::try_from(random.below(2)).unwrap(),
+                    VarType::Int => i64::try_from(random.below(8)).unwrap(),
+                    VarType::Text => i64::try_from(random.below(system.texts.len())).unwrap(),
+                })
+                .collect();
+            if let Err(why) = judge(&system, &policy, tool, &arguments, &state, &mut allowed) {
+                panic!("{seed}: {why}\n{text}\n{tool:?} {arguments:?} {state:?}\n{:?}", system.texts);
+            }
+            judged += 1;
+        }
+    }
+    println!(
+        "{built} policies, {gaps} with gaps, {classes} classes, {lost} without a witness, {judged} calls, {allowed} allowed"
+    );
+    assert!(built > 30 && allowed > 100, "{built} {allowed}");
+}
+
+fn judge(
+    system: &System,
+    policy: &Policy,
+    tool: &crate::model::Tool,
+    arguments: &crate::json::Json,
+    state: &[i64],
+    allowed: &mut usize,
+) -> Result<(), String> {
+    use crate::eval::{Call, Rule};
+    let values: Vec<i64> = state.iter().take(policy.typed().state.len()).copied().collect();
+    let mut object = crate::json::Object::default();
+    for (var, value) in policy.typed().state.iter().zip(&values) {
+        let json = match var.ty {
+            ir::Type::Bool => crate::json::Json::Bool(*value != 0),
+            ir::Type::Int => crate::json::Json::Number((*value).into()),
+            ir::Type::Str => crate::json::Json::String(system.texts[usize::try_from(*value).unwrap()].to_string()),
+        };
+        object.set(&var.name, json);
+    }
+    let mut state = state.to_vec();
+    if let Some(fault) = system.fault {
+        state[fault] = 0;
+    }
+    let session = policy.session_in(&object).unwrap();
+    let call = Call { tool: &tool.name, upstream: &tool.upstream, arguments };
+    let trace = session.trace(&call);
+    let verdict = session.clone().check(&call);
+    *allowed += usize::from(verdict.decision.permits());
+    let mut why = Vec::new();
+    let fits = |class: &crate::model::Class| {
+        let number = |name: &str| match arguments.get(name) {
+            Some(crate::json::Json::Number(number)) => number.as_i64(),
+            _ => None,
+        };
+        let params: Vec<i64> = class.params.iter().map(|param| number(&param.name).unwrap()).collect();
+        let rules = class.guards.iter().map(|guard| (guard.label, &guard.term));
+        let effects = class.effect.iter().map(|assign| (assign.label, &assign.term));
+        let same = rules.chain(effects).all(|(label, term)| {
+            let real = trace.iter().find(|rule| Some(rule.rule) == label.map(|label| label.rule));
+            let real = real.and_then(|rule| rule.value.clone());
+            match (term.value(&state, &params), real) {
+                (Ok(value), Some(Value::Bool(real))) => (value != 0) == real,
+                (Ok(value), Some(Value::Int(real))) => real.as_i64() == Some(value),
+                // Another text may stand for it.
+                (Ok(_), Some(Value::Str(_))) => true,
+                (Err(NoValue::Undefined), None) => true,
+                (Ok(0), None) => label.is_none(),
+                _ => false,
+            }
+        });
+        let permits = system.allowed(class, None).value(&state, &params);
+        let bounds = class.params.iter().zip(&params).all(|(param, value)| {
+            param.lower.iter().all(|bound| bound.value(&state, &params).is_ok_and(|bound| bound <= *value))
+                && param.upper.iter().all(|bound| bound.value(&state, &params).is_ok_and(|bound| *value <= bound))
+        });
+        same && permits == Ok(i64::from(verdict.decision.permits())) && (bounds || !verdict.decision.permits())
+    };
+    let index = system.tools.iter().position(|known| known.name == tool.name).unwrap();
+    let classes: Vec<_> = system.classes.iter().filter(|class| class.tool() == Some(index)).collect();
+    if classes.iter().any(|class| fits(class)) {
+        return Ok(());
+    }
+    let failing = trace.iter().filter(|rule| matches!(rule.rule, Rule::Guard { .. }) && rule.denies()).count();
+    if failing > 1 && !verdict.decision.permits() {
+        return Ok(());
+    }
+    for class in classes {
+        let guards: Vec<String> = class.guards.iter().map(|guard| system.shown(&guard.term).to_string()).collect();
+        why.push(format!("{guards:?} {:?} {:?}", class.params, system.shown(&system.allowed(class, None)).to_string()));
+    }
+    Err(format!(
+        "{:?}\n{}\n{:?}",
+        verdict.decision,
+        why.join("\n"),
+        trace.iter().map(|r| (r.rule, r.value.clone())).collect::<Vec<_>>()
+    ))
+}
+
+/// Many predicates in one action cost what the classes that they make cost.
+#[test]
+fn many_predicates_make_few_classes() {
+    let words: Vec<String> = (0..15).map(|at| format!("/secret{at}/")).collect();
+    let guards = |subject: &str| -> Vec<String> {
+        words.iter().map(|word| format!("\"not contains({subject}, '{word}')\"")).collect()
+    };
+    let count: Vec<String> = words.iter().map(|word| format!("ite(contains(path, '{word}'), 1, 0)")).collect();
+    let counters: Vec<String> = words
+        .iter()
+        .enumerate()
+        .take(9)
+        .map(|(at, word)| format!("n{at}: \"n{at} + ite(contains(path, '{word}'), 1, 0)\""))
+        .collect();
+    let state: Vec<String> = (0..9).map(|at| format!("n{at}: {{type: int, init: 0}}")).collect();
+    let action = |body: &str| format!("actions: [{{name: a, match: fs__read, args: {{path: str}}, {body}}}]\n");
+    for (name, text, wanted) in [
+        ("fifteen guards", action(&format!("requires: [{}]", guards("path").join(", "))), 16),
+        ("fifteen guards on the payload", action(&format!("requires: [{}]", guards("payload").join(", "))), 16),
+        ("one guard", action(&format!("requires: {}", guards("path").join(" and ").replace("\" and \"", " and "))), 2),
+        (
+            "a sum",
+            "state: {n: {type: int, init: 0}}\n".to_owned()
+                + &action(&format!("effect: {{n: \"n + {}\"}}", count.get(..10).unwrap().join(" + "))),
+            11,
+        ),
+        (
+            "nine counters",
+            format!("state: {{{}}}\n", state.join(", "))
+                + &action(&format!("requires: \"not contains(path, 'q')\", effect: {{{}}}", counters.join(", "))),
+            513,
+        ),
+    ] {
+        let policy = policy(&text);
+        let start = Instant::now();
+        let system = of(&policy, None);
+        println!("{name}: {} classes in {:?}, {:?}", system.classes.len(), start.elapsed(), system.gaps);
+        let of_tool = system.classes.iter().filter(|class| class.tool() == Some(0)).count();
+        assert_eq!(of_tool, wanted, "{name}");
+        assert!(system.classes.iter().all(|class| class.witnessed), "{name}");
+    }
+}
+
+/// What the model says a witness does, the evaluator does, answers and texts included.
+#[test]
+fn witnesses_do_what_their_classes_say() {
+    use crate::eval::{Answer, Call};
+    let mut random = Random::new(3);
+    let (mut steps, mut answers, mut faults) = (0, 0, 0);
+    for seed in 0..std::env::var("POLICIES").map_or(40, |n| n.parse().unwrap()) {
+        let text = random.policy();
+        let Some(policy) = Policy::compile(&text, FileId(0)).policy else { continue };
+        let system = of(&policy, None);
+        let witnessed: Vec<_> = system.classes.iter().filter(|class| class.witnessed).collect();
+        for _ in 0..20 {
+            let mut session = policy.session();
+            let mut state = system.initial();
+            for _ in 0..6 {
+                let class = witnessed[random.below(witnessed.len())];
+                let params: Vec<i64> =
+                    class.params.iter().map(|_| i64::try_from(random.below(9)).unwrap() - 2).collect();
+                let outcome = &class.outcomes[random.below(class.outcomes.len())];
+                let tool = &system.tools[class.tool().unwrap()];
+                let arguments = class.arguments(&params);
+                // The digits of a parameter are part of the payload.
+                if !class.params.is_empty() && text.contains("\"k\\\": ") {
+                    continue;
+                }
+                let call = Call { tool: &tool.name, upstream: &tool.upstream, arguments: &arguments };
+                let permits = session.check(&call).decision.permits();
+                let model = system.allowed(class, None).value(&state, &params);
+                assert_eq!(model, Ok(i64::from(permits)), "{seed} {text} {arguments:?} {state:?}");
+                steps += 1;
+                if !permits {
+                    continue;
+                }
+                let commit = |assigns: &[crate::model::Assign], state: &mut Vec<i64>| -> bool {
+                    let values: Vec<_> = assigns.iter().map(|one| (one.var, one.term.value(state, &params))).collect();
+                    let all = values.iter().all(|(_, value)| value.is_ok());
+                    for (var, value) in values {
+                        if all {
+                            state[var] = value.unwrap();
+                        }
+                    }
+                    all
+                };
+                assert!(commit(&class.effect, &mut state));
+                if outcome.witnessed
+                    && let Some(answer) = &outcome.answer
+                {
+                    let fault = session.observe(&call, Answer::Result(&answer.0)).fault.is_some();
+                    let done = commit(&outcome.changes, &mut state);
+                    assert_eq!(fault, !done, "{seed} {text}");
+                    if fault {
+                        state[system.fault.unwrap()] = 1;
+                        faults += 1;
+                    }
+                    answers += 1;
+                }
+                for (var, (value, real)) in system.vars.iter().zip(state.iter().zip(session.state())) {
+                    let same = match real {
+                        Value::Bool(real) => *value == i64::from(*real),
+                        Value::Int(real) => real.as_i64() == Some(*value),
+                        Value::Str(real) => system.texts[usize::try_from(*value).unwrap()] == *real,
+                    };
+                    assert!(same, "{seed} {} {value} {real:?} {text} {arguments:?}", var.name);
+                }
+            }
+        }
+    }
+    println!("{steps} steps, {answers} answers, {faults} faults");
+    assert!(steps > 1_000 && answers > 50, "{steps} {answers}");
 }
