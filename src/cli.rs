@@ -18,6 +18,8 @@ mod replay;
 mod serve;
 #[cfg(feature = "gateway")]
 mod signals;
+#[cfg(feature = "smt")]
+mod solve;
 mod test;
 #[cfg(feature = "gateway")]
 mod tools;
@@ -75,6 +77,9 @@ enum Command {
     #[cfg(feature = "gateway")]
     #[command(hide = true)]
     DemoServer(demo::Args),
+    #[cfg(feature = "smt")]
+    #[command(hide = true)]
+    Solve(solve::Args),
 }
 
 fn version() -> &'static str {
@@ -137,6 +142,8 @@ fn run(command: Command, printer: &mut Printer) -> Result<Outcome, ToolError> {
         Command::Audit(args) => audit::run(&args, printer),
         #[cfg(feature = "gateway")]
         Command::DemoServer(args) => demo::run(&args),
+        #[cfg(feature = "smt")]
+        Command::Solve(args) => solve::run(&args),
         Command::Explain(args) => explain::run(&args, printer),
     }
 }

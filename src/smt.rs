@@ -1,6 +1,7 @@
 //! The solver. The only module that names the Z3 crate; nothing that decides a live call uses it.
 
 mod bmc;
+pub mod child;
 mod clock;
 mod encode;
 mod facts;
@@ -12,6 +13,7 @@ mod recheck;
 mod sexpr;
 mod spacer;
 mod target;
+mod tidy;
 mod transition;
 mod walk;
 

@@ -53,7 +53,7 @@ const OWNED: &[(&str, &[&str])] = &[
     ("codespan_reporting", &["report"]),
     ("quick_junit", &["report"]),
     ("chrono", &["audit"]),
-    ("rustix", &["audit", "gateway"]),
+    ("rustix", &["audit", "gateway", "smt"]),
     ("clap", &["cli"]),
     ("miette", &["cli"]),
     ("base64", &["boundary", "gateway"]),

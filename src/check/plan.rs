@@ -9,7 +9,7 @@ use crate::eval::{Policy, Rule};
 use crate::ir::{CheckKind, Expr, ExprKind, Glob};
 use crate::model::build::{Mark, Request, build};
 use crate::model::universe::{ToolName, universe};
-use crate::model::{Class, Gap, Goal, Kind, System, Term};
+use crate::model::{Class, Gap, Goal, System, Term};
 use crate::policy::Default;
 use crate::proof::Level;
 use crate::text::Span;

@@ -4,11 +4,13 @@ use super::bmc::{Bmc, Progress};
 use super::clock::Clock;
 use super::recheck::confirm;
 use super::target::Target;
+use super::tidy::tidy;
 use super::transition::{Transition, transitions};
 use super::{facts, induction, spacer};
 use crate::model::{Goal, Step, System, Term};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
+use z3::Config;
 
 /// What a question may cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,6 +51,11 @@ pub enum Found {
 /// Searches for the goal, or for a proof that it is never reached, in this process.
 #[must_use]
 pub fn reach(system: &System, goal: &Goal, limits: &Limits) -> Found {
+    // A context of its own: an answer must not depend on what was asked before.
+    z3::with_z3_config(&Config::new(), || search(system, goal, limits))
+}
+
+fn search(system: &System, goal: &Goal, limits: &Limits) -> Found {
     let clock = Clock::new(limits.time);
     let prepared = transitions(system).and_then(|steps| Ok((steps, Target::new(system, goal, clock)?)));
     let (transitions, target) = match prepared {
@@ -78,14 +85,19 @@ pub fn reach(system: &System, goal: &Goal, limits: &Limits) -> Found {
 /// it excludes the goal. With `k` above 1 the goal's absence from k states in a row helps to exclude it. The
 /// error says which of these fails.
 pub fn recheck(system: &System, goal: &Goal, invariant: &Term, k: usize) -> Result<(), String> {
-    let clock = Clock::new(RECHECK);
-    let transitions = transitions(system)?;
-    let target = Target::new(system, goal, clock)?;
-    confirm(system, &transitions, &target, (invariant, k), clock)
+    z3::with_z3_config(&Config::new(), || {
+        let clock = Clock::new(RECHECK);
+        let transitions = transitions(system)?;
+        let target = Target::new(system, goal, clock)?;
+        confirm(system, &transitions, &target, (invariant, k), clock)
+    })
 }
 
 /// A proof that takes longer to check than this is none.
 const RECHECK: Duration = Duration::from_secs(10);
+
+/// Invariants of more conjuncts are left as they are.
+const MANY: usize = 24;
 
 struct Search<'s> {
     system: &'s System,
@@ -163,8 +175,9 @@ impl Search<'_> {
     /// The proof, if plain queries confirm it. `guess`: that they do not is nothing to tell.
     fn proved(&mut self, invariant: Term, k: usize, how: &str, guess: bool) -> Option<Found> {
         let clock = if guess { self.clock.slice(10) } else { self.clock };
-        match confirm(self.system, self.transitions, self.target, (&invariant, k), clock) {
-            Ok(()) => Some(Found::Never { invariant, k, how: how.to_owned() }),
+        let invariant = tidy(&invariant);
+        match self.confirmed(&invariant, k, clock) {
+            Ok(()) => Some(Found::Never { invariant: self.smaller(invariant, k), k, how: how.to_owned() }),
             Err(why) => {
                 if !guess {
                     self.reasons.push(format!("the proof by {how} could not be confirmed: {why}"));
@@ -174,21 +187,54 @@ impl Search<'_> {
         }
     }
 
+    fn confirmed(&self, invariant: &Term, k: usize, clock: Clock) -> Result<(), String> {
+        confirm(self.system, self.transitions, self.target, (invariant, k), clock)
+    }
+
+    /// Without the conjuncts that the proof does not need: a person reads it.
+    fn smaller(&self, invariant: Term, k: usize) -> Term {
+        let Term::And(all) = &invariant else { return invariant };
+        if all.len() > MANY {
+            return invariant;
+        }
+        let clock = self.clock.slice(10);
+        let mut kept = all.to_vec();
+        for one in all.iter().rev() {
+            let rest = Term::and(kept.iter().filter(|other| *other != one).cloned());
+            if !clock.is_over() && self.confirmed(&rest, k, clock).is_ok() {
+                kept.retain(|other| other != one);
+            }
+        }
+        Term::and(kept)
+    }
+
     fn why(&self) -> String {
         if self.bmc.doubtful().is_some() {
             return "it is reached only through calls for which no real call was found".to_owned();
         }
-        if self.clock.is_over() {
-            return format!("no answer within {}", shown(self.limits.time));
-        }
+        let mut all: Vec<String> = Vec::new();
+        // The solver says in several ways that it was told to stop.
+        let stopped = |why: &&String| !matches!(why.as_str(), "" | "ok" | "canceled" | "timeout" | "no answer in time");
+        all.extend(self.bmc_stopped.iter().chain(&self.reasons).filter(stopped).cloned());
         if self.bmc.refuted() > self.limits.depth {
-            return format!("depth {} reached", self.limits.depth);
+            all.push(format!("depth {} reached", self.limits.depth));
+        } else if all.is_empty() {
+            all.push(format!("no answer within {}", shown(self.limits.time)));
         }
-        let reasons: Vec<&str> = self.bmc_stopped.iter().chain(&self.reasons).map(String::as_str).collect();
-        match reasons.as_slice() {
-            [] => "the solver has no answer".to_owned(),
-            all => all.join("; "),
+        let terms = self.transitions.iter().flat_map(|one| one.next.iter().map(|(_, term)| term).chain([&one.guard]));
+        if terms.chain(self.target.cases.iter().map(|case| &case.term)).any(|term| term.any(&is_nonlinear)) {
+            all.push("it has nonlinear arithmetic".to_owned());
         }
+        all.join("; ")
+    }
+}
+
+/// Products of two terms, and divisions by one: no decision procedure covers them.
+fn is_nonlinear(term: &Term) -> bool {
+    match term {
+        Term::Mul(two) => !two.iter().any(|side| matches!(side, Term::Int(_))),
+        Term::FloorDiv(two) | Term::Mod(two) => !matches!(&**two, [_, Term::Int(_)]),
+        _ => false,
     }
 }
 
