@@ -4,7 +4,7 @@ CARGO  ?= cargo
 PYTHON ?= python3
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 
-.PHONY: demo test z3 bench lint peers conformance clean
+.PHONY: demo test z3 bench bench-tlc lint peers conformance clean
 
 # Gets Z3, builds, proves the shipped policies, runs their tests, shows a deadlock, and guards a session over stdio: the lines
 # it ends with are the gateway's own.
@@ -39,6 +39,11 @@ conformance: z3 peers
 
 bench: z3
 	$(CARGO) bench
+
+# TLC explores the same models: equal counts, and how much faster we are. Needs Java.
+bench-tlc: z3
+	$(CARGO) build --release
+	@$(PYTHON) benches/tlc.py $(TARGET)/release/praxiom
 
 # A system's Z3 is named by its own version, not by the wheel's of `.cargo/config.toml`.
 ifneq ($(wildcard .z3/system),)
