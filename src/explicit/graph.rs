@@ -72,6 +72,9 @@ pub struct Graph {
     pub(super) following: Vec<u32>,
     pub(super) starts: Vec<usize>,
     transitions: u64,
+    /// For each state that was visited the classes of which a call is allowed, one bit each; and words of a state.
+    open: Vec<u64>,
+    words: usize,
     /// Whether classes without a witness take part.
     pub(super) all: bool,
     stopped: Option<Stop>,
@@ -97,6 +100,8 @@ impl Graph {
             following: Vec::new(),
             starts: vec![0],
             transitions: 0,
+            open: Vec::new(),
+            words: system.classes.len().div_ceil(64).max(1),
             all: use_unwitnessed,
             stopped: None,
             deadline: limits.deadline,
@@ -125,9 +130,14 @@ impl Graph {
             current.extend_from_slice(self.state(at));
             let begin = self.following.len();
             let depth = self.depths.get(at).copied().unwrap_or(0) + 1;
+            let bits = self.open.len();
+            self.open.resize(bits + self.words, 0);
             let all = self.all;
             let stepped = machine.steps(&current, all, &mut scratch, &mut |class, params, which, next| {
                 self.transitions += 1;
+                if let Some(word) = self.open.get_mut(bits + class / 64) {
+                    *word |= 1 << (class % 64);
+                }
                 // One state may have thousands of steps.
                 if self.transitions % (INTERVAL as u64) == 0 && Instant::now() >= limits.deadline {
                     return Err(Stop::Time);
@@ -259,6 +269,14 @@ impl Graph {
         }
         steps.reverse();
         steps
+    }
+
+    /// Whether a call of the class is allowed in a state that was visited; `None` if it was not.
+    pub(super) fn is_open(&self, number: usize, class: usize) -> Option<bool> {
+        // The last state that was begun may not have been seen to its end.
+        let whole = self.complete() || (number + 1) * self.words < self.open.len();
+        let word = self.open.get(number * self.words + class / 64).filter(|_| whole)?;
+        Some(word >> (class % 64) & 1 == 1)
     }
 
     /// The states that follow a state, each once.

@@ -135,7 +135,7 @@ impl Graph {
             let safe = self.machine.is_safe(state, &mut scratch);
             open.retain(|at| {
                 let Some(test) = tests.get(*at) else { return false };
-                let hit = safe.and_then(|safe| self.test(test, state, safe, &mut scratch));
+                let hit = safe.and_then(|safe| self.test(test, Some(number), state, safe, &mut scratch));
                 match hit {
                     Ok(Some(class)) => {
                         let class = class.filter(|_| matches!(test, Test::Call(_)));
@@ -167,6 +167,7 @@ impl Graph {
     pub(super) fn test(
         &self,
         test: &Test,
+        number: Option<usize>,
         state: &[i64],
         safe: bool,
         scratch: &mut Scratch,
@@ -210,6 +211,13 @@ impl Graph {
                     return Ok(None);
                 }
                 for class in classes {
+                    // Calls without a witness may not have taken part.
+                    let known = number.filter(|_| self.all || self.machine.is_witnessed(*class));
+                    match known.and_then(|number| self.is_open(number, *class)) {
+                        Some(true) => return Ok(None),
+                        Some(false) => continue,
+                        None => {}
+                    }
                     if self.machine.is_open(*class, state, safe, scratch)? {
                         return Ok(None);
                     }

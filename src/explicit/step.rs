@@ -25,6 +25,8 @@ pub(super) struct Class {
     never: bool,
     params: Vec<Bounds>,
     guards: Vec<Program>,
+    /// Those of the guards that read no parameter, where there are any.
+    early: Vec<Program>,
     effect: Vec<(usize, Program)>,
     affected: Vec<usize>,
     outcomes: Vec<Outcome>,
@@ -70,6 +72,12 @@ impl Machine {
                 })
                 .collect(),
             guards: class.guards.iter().map(|guard| Program::new(&guard.term)).collect(),
+            early: class
+                .guards
+                .iter()
+                .filter(|guard| !class.params.is_empty() && !guard.term.has_params())
+                .map(|guard| Program::new(&guard.term))
+                .collect(),
             effect: assigns(&class.effect),
             affected: class.affected.clone(),
             outcomes: class
@@ -143,6 +151,11 @@ impl Machine {
         }
         if class.params.is_empty() {
             return self.call(index, class, state, &[], safe, all, scratch, hear);
+        }
+        for guard in &class.early {
+            if !guard.holds(state, &[], &mut scratch.stack).map_err(large)? {
+                return Ok(true);
+            }
         }
         let mut params = std::mem::take(&mut scratch.params);
         params.clear();

@@ -1,7 +1,6 @@
 //! States from which something can never happen again: backwards from where it can.
 
 use super::graph::Graph;
-use super::step::Scratch;
 use crate::model::System;
 
 /// For each group of classes the states from which no call of the group is ever allowed again.
@@ -35,17 +34,18 @@ impl Graph {
                 }
             }
         }
-        let mut scratch = Scratch::default();
         for state in 0..self.states() {
             let Some(own) = traps.possible.get_mut(state * words..(state + 1) * words) else { break };
-            let _ = self.machine.steps(self.state(state), self.all, &mut scratch, &mut |class, _, _, _| {
-                for group in of_class.get(class).into_iter().flatten() {
+            for (class, groups) in of_class.iter().enumerate().filter(|(_, groups)| !groups.is_empty()) {
+                if self.is_open(state, class) != Some(true) {
+                    continue;
+                }
+                for group in groups {
                     if let Some(word) = own.get_mut(group / 64) {
                         *word |= 1 << (group % 64);
                     }
                 }
-                Ok(true)
-            });
+            }
         }
         self.spread(&mut traps);
         traps

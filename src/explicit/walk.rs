@@ -36,7 +36,7 @@ pub fn dive(system: &System, goals: &[Goal], limits: &Limits, seed: u64) -> Vec<
             }
             let Ok(safe) = graph.machine.is_safe(&state, &mut scratch) else { break };
             open.retain(|at| {
-                let hit = tests.get(*at).map(|test| graph.test(test, &state, safe, &mut scratch));
+                let hit = tests.get(*at).map(|test| graph.test(test, None, &state, safe, &mut scratch));
                 let Some(Ok(Some(class))) = hit else { return true };
                 if let Some(slot) = found.get_mut(*at) {
                     *slot = Some(Hit { steps: steps.clone(), state: 0, class });
