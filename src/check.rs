@@ -153,7 +153,10 @@ fn how(solved: &Solved, reach: &Reach) -> String {
             let calls = hit.steps.len() + usize::from(hit.call.is_some());
             format!("a run of {calls} {}", if calls == 1 { "step" } else { "steps" })
         }
-        Reach::Never(How::Explicit { states, .. }) => format!("all {states} states visited"),
+        Reach::Never(How::Explicit { states, part: false, .. }) => format!("all {states} states visited"),
+        Reach::Never(How::Explicit { states, part: true, .. }) => {
+            format!("all {states} states visited of the part that it depends on")
+        }
         Reach::Never(How::Symbolic { engine, invariant, .. }) => {
             format!("{engine}: {}", solved.spaces.widest().shown(invariant))
         }
@@ -167,8 +170,8 @@ fn evidence(solved: &Solved, reach: &Reach) -> Option<Evidence> {
         Reach::Reached(hit) => {
             Evidence::Run { steps: hit.steps.clone(), call: hit.call.clone(), overlapping: hit.overlapping }
         }
-        Reach::Never(How::Explicit { states, transitions }) => {
-            Evidence::Explored { states: *states, transitions: *transitions }
+        Reach::Never(How::Explicit { states, transitions, part }) => {
+            Evidence::Explored { states: *states, transitions: *transitions, part: *part }
         }
         Reach::Never(How::Symbolic { engine, invariant, k }) => Evidence::Invariant {
             engine: engine.clone(),

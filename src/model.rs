@@ -5,6 +5,7 @@
 pub mod build;
 mod cap;
 mod overlap;
+mod slice;
 pub mod system;
 pub mod term;
 pub mod universe;
@@ -14,6 +15,7 @@ pub use build::{Mark, Request, build};
 pub use cap::cap;
 pub use overlap::overlapping;
 pub(crate) use overlap::same;
+pub use slice::slice;
 pub use system::{
     Answer, Assign, Class, Gap, Goal, Guard, Invariant, Kind, Label, Outcome, Param, Step, System, Tool, Var, VarType,
     after,

@@ -73,8 +73,9 @@ pub enum Level {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", deny_unknown_fields)]
 pub enum Evidence {
-    /// All states were visited and none is the one in question.
-    Explored { states: usize, transitions: u64 },
+    /// All states were visited and none is the one in question; `part`: all states of the part of the system that the
+    /// question depends on.
+    Explored { states: usize, transitions: u64, part: bool },
     /// A condition that holds at the start, is kept by every step (of `k` in a row) and excludes what is in question.
     Invariant { engine: String, k: usize, term: Term, text: String },
     /// A run that ends in what is in question.

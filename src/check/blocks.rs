@@ -86,7 +86,7 @@ pub(super) fn check(
         }
     }
     let (states, transitions) = (proof_graph.states(), proof_graph.transitions());
-    let evidence = Evidence::Explored { states, transitions };
+    let evidence = Evidence::Explored { states, transitions, part: false };
     answered(Verdict::Proved, format!("all {states} states visited"), Some(evidence));
     for trap in traps {
         match told(policy, place, solved, &trap, options) {

@@ -5,7 +5,7 @@ use super::Options;
 use super::plan::{Group, Question, Wants};
 use super::verify::overlaps;
 use crate::explicit::{Found as Seen, Graph, Hit as Place, Limits, Stop, dive};
-use crate::model::{Class, Gap, Goal, Step, System, Term, cap, overlapping};
+use crate::model::{Class, Gap, Goal, Step, System, Term, cap, overlapping, slice};
 use std::time::{Duration, Instant};
 
 /// Calls in flight at once in the search for traces.
@@ -41,8 +41,8 @@ pub(super) struct Hit {
 /// Why a goal cannot be reached.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum How {
-    /// Every state was visited.
-    Explicit { states: usize, transitions: u64 },
+    /// Every state was visited; `part`: of the part of the system that the goal depends on.
+    Explicit { states: usize, transitions: u64, part: bool },
     /// An invariant that holds from the start, is kept by every step and excludes the goal.
     #[cfg_attr(not(feature = "smt"), expect(dead_code, reason = "only the solver gives it"))]
     Symbolic { engine: String, invariant: Term, k: usize },
@@ -119,12 +119,36 @@ impl Spaces {
         Graph::explore(self.widest(), &limits(options, deadline), true, progress)
     }
 
+    /// The answer from the part of the system that the goal depends on, if that is small enough.
+    pub(super) fn part(
+        &self,
+        goal: &Goal,
+        options: &Options,
+        deadline: Instant,
+        progress: &mut dyn FnMut(usize),
+    ) -> Option<Reach> {
+        let limits = limits(&Options { states: options.states.min(FEW_STATES), ..options.clone() }, deadline);
+        let one = slice(&self.one, goal)?;
+        let graph = Graph::explore(&one, &limits, false, progress);
+        match graph.search(&one, std::slice::from_ref(goal)).pop() {
+            Some(Seen::Found(place)) => return Some(reached(place, true, false)),
+            Some(Seen::Absent) => {}
+            Some(Seen::Open(_)) | None => return None,
+        }
+        let widest = slice(self.widest(), goal)?;
+        let graph = Graph::explore(&widest, &limits, true, progress);
+        let seen = graph.search(&widest, std::slice::from_ref(goal)).pop();
+        matches!(seen, Some(Seen::Absent)).then(|| {
+            Reach::Never(How::Explicit { states: graph.states(), transitions: graph.transitions(), part: true })
+        })
+    }
+
     /// What a graph of the widest system says of one goal.
     pub(super) fn first(&self, graph: &Graph, goal: &Goal) -> Reach {
         match graph.search(self.widest(), std::slice::from_ref(goal)).pop() {
             Some(Seen::Found(place)) => reached(place, true, false),
             Some(Seen::Absent) => {
-                Reach::Never(How::Explicit { states: graph.states(), transitions: graph.transitions() })
+                Reach::Never(How::Explicit { states: graph.states(), transitions: graph.transitions(), part: false })
             }
             Some(Seen::Open(_)) | None => Reach::Unknown("not all states were visited".to_owned()),
         }
@@ -207,7 +231,7 @@ fn visit(group: Group, options: &Options, deadline: Instant, progress: &mut dyn 
             match seen {
                 Seen::Absent => {
                     let (states, transitions) = (proof_graph.states(), proof_graph.transitions());
-                    set(&mut reaches, *at, Reach::Never(How::Explicit { states, transitions }));
+                    set(&mut reaches, *at, Reach::Never(How::Explicit { states, transitions, part: false }));
                 }
                 Seen::Found(_) => spurious.push(*at),
                 Seen::Open(stop) => left.push((*at, Some(stop))),
@@ -238,6 +262,12 @@ fn visit(group: Group, options: &Options, deadline: Instant, progress: &mut dyn 
                 "only calls that could not be built lead there".to_owned()
             };
             set(&mut reaches, at, Reach::Unknown(why));
+        }
+    }
+    left.retain(|(at, _)| reaches.get(*at).is_some_and(Option::is_none));
+    for (at, goal) in left.iter().filter_map(|(at, _)| Some((*at, goals.get(*at)?))) {
+        if let Some(reach) = spaces.part(goal, options, again, progress) {
+            set(&mut reaches, at, reach);
         }
     }
     left.retain(|(at, _)| reaches.get(*at).is_some_and(Option::is_none));

@@ -64,7 +64,7 @@ fn verify_group(
     let gap = group.system.gaps.first().map(|gap| gap.why.clone());
     let spaces = spaces(&group, options);
     let Group { questions, .. } = group;
-    let explored = |claim: &&crate::proof::Question| matches!(claim.by, Some(Evidence::Explored { .. }));
+    let explored = |claim: &&crate::proof::Question| matches!(claim.by, Some(Evidence::Explored { part: false, .. }));
     let graph = (claims.iter().any(explored) || blocks.is_some_and(|claim| explored(&claim)))
         .then(|| spaces.explore_widest(options, deadline, progress));
     for question in &questions {
@@ -81,7 +81,16 @@ fn verify_group(
                 } else if let (false, Some(why)) = (reached, &gap) {
                     Err(format!("the model cannot show it: {why}"))
                 } else {
-                    confirm(policy, question, evidence, &spaces, graph.as_ref())
+                    match evidence {
+                        Evidence::Explored { states, transitions, part: true } => {
+                            let how = How::Explicit { states: *states, transitions: *transitions, part: true };
+                            match spaces.part(&question.goal, options, deadline, progress) {
+                                Some(Reach::Never(found)) if found == how => Ok(()),
+                                _ => Err("the part that it depends on has other states".to_owned()),
+                            }
+                        }
+                        _ => confirm(policy, question, evidence, &spaces, graph.as_ref()),
+                    }
                 }
             }
         };
@@ -89,7 +98,7 @@ fn verify_group(
             wrong.push(format!("`{}`: {why}", question.id));
         }
     }
-    if let Some(Evidence::Explored { states, transitions }) = blocks.and_then(|claim| claim.by.as_ref())
+    if let Some(Evidence::Explored { states, transitions, .. }) = blocks.and_then(|claim| claim.by.as_ref())
         && let Some(graph) = &graph
         && (!graph.complete() || graph.states() != *states || graph.transitions() != *transitions)
     {
@@ -114,7 +123,7 @@ fn confirm(
                 Err("the run does not end as claimed".to_owned())
             }
         }
-        Evidence::Explored { states, transitions } => {
+        Evidence::Explored { states, transitions, .. } => {
             let graph = graph.ok_or("no states")?;
             if !graph.complete() {
                 return Err("the states could not all be visited again".to_owned());
