@@ -112,7 +112,6 @@ impl<'j> Joint<'j> {
                     payload.extend(implied.map(|test| (test, true)));
                 }
                 Atom::Flag(arg) => flags.extend(member(self.shape, *arg, "false")),
-                Atom::Number(arg) => flags.extend(member(self.shape, *arg, &value.to_string())),
                 Atom::Value(_) => {
                     let Some(text) = self.pool.text(*value) else { continue };
                     for (test, implied) in self.of_value.get(at).into_iter().flatten() {
@@ -122,7 +121,8 @@ impl<'j> Joint<'j> {
                         }
                     }
                 }
-                Atom::Pair(..) | Atom::Unknown(_) => {}
+                // A number stands for others, which are spelled otherwise.
+                Atom::Number(_) | Atom::Pair(..) | Atom::Unknown(_) => {}
             }
         }
         payload.extend(flags.iter().map(|test| (test, true)));

@@ -23,6 +23,8 @@ pub(super) struct Calls<'c> {
     pub(super) atoms: &'c Atoms,
     pub(super) pool: &'c Pool,
     pub(super) schema: Option<&'c Json>,
+    /// Values of the whole-number arguments that no atom decides.
+    pub(super) numbers: &'c [i64],
 }
 
 /// A proposal.
@@ -85,7 +87,10 @@ impl Calls<'_> {
             });
             let json = match arg.ty {
                 Type::Bool => Json::Bool(value == Some(1)),
-                Type::Int => Json::Number(value.unwrap_or(1).into()),
+                Type::Int => {
+                    let free = self.numbers.get(at).copied().unwrap_or(1);
+                    Json::Number(value.unwrap_or(free).into())
+                }
                 Type::Str => Json::String(draft.texts.get(at)?.clone()?),
             };
             object.set(&arg.name, json);

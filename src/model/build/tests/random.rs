@@ -8,8 +8,19 @@ pub(super) struct Random(u64);
 const PARTS: &[&str] = &["a", "b", "ab", "/.env", "a/", "x"];
 const TEXTS: &[&str] =
     &["", "a", "b", "ab", "ba", "/.env", "a/.env", "x", "a/b", "é\"", "b\n", "\\a", "p", "xx/.envab"];
-const SPELLED: &[&str] =
-    &["ab", "/.env", "\"p\": \"a", "\"x\": [", "\", \"", "true", "\"k\": ", "\\\"", "{\"x\"", "\"p\": \"\""];
+const SPELLED: &[&str] = &[
+    "ab",
+    "/.env",
+    "\"p\": \"a",
+    "\"x\": [",
+    "\", \"",
+    "true",
+    "\"k\": ",
+    "\"k\": 1",
+    "\\\"",
+    "{\"x\"",
+    "\"p\": \"\"",
+];
 
 impl Random {
     pub(super) fn new(seed: u64) -> Self {
