@@ -151,7 +151,11 @@ fn every_call_is_of_some_class() {
     for seed in 0..std::env::var("POLICIES").map_or(40, |n| n.parse().unwrap()) {
         let text = random.policy();
         let Some(policy) = Policy::compile(&text, FileId(0)).policy else { continue };
+        let start = Instant::now();
         let system = of(&policy, None);
+        if start.elapsed().as_millis() > 700 {
+            println!("SLOW {seed} {:?} {} classes\n{text}", start.elapsed(), system.classes.len());
+        }
         assert!(!system.gaps.iter().any(|gap| gap.why.contains("internal")), "{text}\n{:?}", system.gaps);
         built += 1;
         if std::env::var_os("SHOW").is_some() {

@@ -9,7 +9,7 @@ use super::pool::Pool;
 use super::rules::Rules;
 use super::shape::{self, Shape};
 use super::walk::{Found, Space, Walk};
-use super::witness::Calls;
+use super::witness::{ALL_BUDGET, Calls};
 use super::{numbers, split};
 use crate::eval::Rule;
 use crate::ir::{Assignment, Policy, Type};
@@ -18,6 +18,7 @@ use crate::model::universe::ToolName;
 use crate::model::{Answer, Assign, Class, Gap, Guard, Kind, Label, Outcome, Param, System, Term, Tool};
 use crate::policy::Default;
 use crate::text::Span;
+use std::cell::Cell;
 use std::sync::Arc;
 
 pub(super) fn add(request: &Request<'_>, name: &ToolName, first: &[usize], pool: &Pool, system: &mut System) {
@@ -93,7 +94,8 @@ impl OfShape<'_> {
             sides: self.sides.len(),
             answer: false,
         };
-        let calls = self.calls(&atoms, &[]);
+        let left = Cell::new(ALL_BUDGET);
+        let calls = self.calls(&atoms, &[], &left);
         let mut find = |given: &Given| calls.find(given);
         let walk = Walk::run(&space, &rules, &mut find);
         if !walk.complete {
@@ -106,8 +108,8 @@ impl OfShape<'_> {
         }
     }
 
-    fn calls<'c>(&'c self, atoms: &'c Atoms, numbers: &'c [i64]) -> Calls<'c> {
-        Calls { shape: self.shape, atoms, pool: self.pool, schema: self.name.schema.as_ref(), numbers }
+    fn calls<'c>(&'c self, atoms: &'c Atoms, numbers: &'c [i64], left: &'c Cell<usize>) -> Calls<'c> {
+        Calls { shape: self.shape, atoms, pool: self.pool, schema: self.name.schema.as_ref(), numbers, left }
     }
 
     fn rules(&self, atoms: &mut Atoms, gaps: &mut Vec<Gap>) -> Rules {
@@ -282,7 +284,7 @@ impl OfShape<'_> {
         // The digits are part of the call's texts.
         if class.witnessed
             && sample.iter().any(|value| *value != 1)
-            && let Some(better) = self.calls(space.atoms, &free).find(given)
+            && let Some(better) = self.calls(space.atoms, &free, &Cell::new(ALL_BUDGET)).find(given)
         {
             *call = better;
         }

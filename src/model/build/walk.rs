@@ -15,7 +15,7 @@ use std::sync::Arc;
 const MAX_CLASSES: usize = 4_096;
 const MAX_LEAVES: usize = 20_000;
 /// Ends of one class for which a call is looked for.
-const MAX_TRIES: usize = 12;
+const MAX_TRIES: usize = 8;
 
 /// Calls that all rules treat alike.
 #[derive(Debug)]

@@ -10,11 +10,14 @@ use super::shape::Shape;
 use super::signs::{self, Signs};
 use crate::ir::Type;
 use crate::json::{self, Json, Object};
+use std::cell::Cell;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// Calls that are tried for one class.
-const BUDGET: usize = 240;
+/// Calls that are tried for one end of the tree.
+const BUDGET: usize = 120;
+/// Calls that are tried for all classes of a shape.
+pub(super) const ALL_BUDGET: usize = 30_000;
 /// Texts that are tried for one argument.
 const TEXTS: usize = 5;
 
@@ -25,6 +28,8 @@ pub(super) struct Calls<'c> {
     pub(super) schema: Option<&'c Json>,
     /// Values of the whole-number arguments that no atom decides.
     pub(super) numbers: &'c [i64],
+    /// Calls that may still be tried.
+    pub(super) left: &'c Cell<usize>,
 }
 
 /// A proposal.
@@ -145,10 +150,12 @@ impl Written {
 
 impl Search<'_, '_> {
     fn go(&mut self, draft: &Draft, depth: usize) -> Option<Json> {
-        if self.budget == 0 || depth > 24 || !self.seen.insert(draft.clone()) {
+        let left = self.calls.left.get();
+        if self.budget == 0 || left == 0 || depth > 24 || !self.seen.insert(draft.clone()) {
             return None;
         }
         self.budget -= 1;
+        self.calls.left.set(left - 1);
         let call = self.calls.call(draft, self.given)?;
         let written = Written::of(&call);
         let Some((atom, wanted)) = self.wrong(draft, &written) else { return Some(call) };
