@@ -368,13 +368,14 @@ impl Scope<'_> {
                             group.odd = group.odd.or(odd);
                         });
                     }
-                    (Leaf::Literal(whole), Leaf::Place(place)) => match relation.part_test(whole) {
-                        Some(test) => into.test(&right, test),
-                        None => {
+                    (Leaf::Literal(whole), Leaf::Place(place)) => {
+                        if let Some(test) = relation.part_test(whole) {
+                            into.test(&right, test);
+                        } else {
                             let group = into.group(place);
                             into.with(group, |group| group.odd = group.odd.or(odd));
                         }
-                    },
+                    }
                 }
             }
         }

@@ -68,36 +68,14 @@ fn the_policies_of_the_repository_have_no_gaps() {
             "{name}: {tools} tools, {classes} classes, {unwitnessed} + {lost} without a witness, {time:?}"
         )
         .unwrap();
-        if std::env::var_os("SHOW").is_some() {
-            for class in &system.classes {
-                let mut call = String::new();
-                crate::json::write_python(&class.call, true, &mut call);
-                let guards: Vec<String> = class.guards.iter().map(|g| system.shown(&g.term).to_string()).collect();
-                let effect: Vec<String> = class
-                    .effect
-                    .iter()
-                    .map(|g| format!("{}'={}", system.vars[g.var].name, system.shown(&g.term)))
-                    .collect();
-                let outs: Vec<String> = class
-                    .outcomes
-                    .iter()
-                    .map(|o| format!("{}{:?}", if o.witnessed { "" } else { "!" }, o.answer))
-                    .collect();
-                writeln!(
-                    figures,
-                    "   {}{} {call} {guards:?} {effect:?} {:?} {:?} {outs:?}",
-                    if class.witnessed { "" } else { "!" },
-                    system.tools[class.tool().unwrap()].name,
-                    class.params,
-                    class.affected
-                )
-                .unwrap();
-            }
-        }
+        assert_eq!((unwitnessed, lost), (0, 0), "{name}");
         assert_eq!(system.gaps, [], "{name}");
     }
     println!("{figures}");
 }
+
+/// Random policies of each test.
+const POLICIES: usize = 45;
 
 /// A text gives these answers iff the model says so.
 #[test]
@@ -148,27 +126,12 @@ fn one_text_gives_the_answers_that_can_be() {
 fn every_call_is_of_some_class() {
     let mut random = Random::new(7);
     let (mut built, mut judged, mut allowed, mut gaps, mut lost, mut classes) = (0, 0, 0, 0, 0, 0);
-    for seed in 0..std::env::var("POLICIES").map_or(40, |n| n.parse().unwrap()) {
+    for seed in 0..POLICIES {
         let text = random.policy();
         let Some(policy) = Policy::compile(&text, FileId(0)).policy else { continue };
-        let start = Instant::now();
         let system = of(&policy, None);
-        if start.elapsed().as_millis() > 700 {
-            println!("SLOW {seed} {:?} {} classes\n{text}", start.elapsed(), system.classes.len());
-        }
         assert!(!system.gaps.iter().any(|gap| gap.why.contains("internal")), "{text}\n{:?}", system.gaps);
         built += 1;
-        if std::env::var_os("SHOW").is_some() {
-            for gap in &system.gaps {
-                println!("GAP {} {:?}", gap.why, text.get(gap.span.start as usize..gap.span.end as usize));
-            }
-            for class in system.classes.iter().filter(|class| !class.witnessed) {
-                let guards: Vec<String> =
-                    class.guards.iter().map(|guard| system.shown(&guard.term).to_string()).collect();
-                println!("LOST {seed} {guards:?}");
-                println!("TEXT {seed} {text}");
-            }
-        }
         gaps += usize::from(!system.gaps.is_empty());
         classes += system.classes.len();
         lost += system.classes.iter().filter(|class| !class.witnessed).count();
@@ -324,7 +287,7 @@ fn witnesses_do_what_their_classes_say() {
     use crate::eval::{Answer, Call};
     let mut random = Random::new(3);
     let (mut steps, mut answers, mut faults) = (0, 0, 0);
-    for seed in 0..std::env::var("POLICIES").map_or(40, |n| n.parse().unwrap()) {
+    for seed in 0..POLICIES {
         let text = random.policy();
         let Some(policy) = Policy::compile(&text, FileId(0)).policy else { continue };
         let system = of(&policy, None);
@@ -452,7 +415,7 @@ fn whole_numbers() {
              on_result: {n: \"n // k\"}}]",
             &[
                 "p__go {\"k\": 1, \"m\": 2} [0 n + 2 * argument 0 <= argument 1] [0 argument 1 < 10] [0 0 <= argument 0] \
-              k in [0]..[] m in [n + 2 * argument 0]..[9] -> \"ok\" n = n // argument 0",
+              k in [0]..[(9 - n) // 2] m in [n + 2 * argument 0]..[9] -> \"ok\" n = n // argument 0",
             ],
         ),
         (
@@ -605,6 +568,5 @@ fn two_policies_side_by_side() {
     // A mark tells calls apart.
     let system = build(&Request { marks: &marks, ..request });
     let marked: Vec<String> = shown(&system).into_iter().filter(|line| line.ends_with("m1: true")).collect();
-    println!("{}", marked.join("\n"));
     assert!(marked.iter().any(|line| line.contains("[0 true] [1! false]")));
 }

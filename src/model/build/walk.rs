@@ -119,7 +119,7 @@ impl<'w, W> Walk<'w, W> {
         };
         for value in self.space.domain(at) {
             set(given, at, Some(value));
-            if self.space.joint.is_possible(given) {
+            if self.space.joint.is_possible(given, at) {
                 self.walk(self.space.decide(&rules, at, value), given);
             }
         }
@@ -196,7 +196,7 @@ impl<'w, W> Walk<'w, W> {
         };
         for value in self.space.domain(at) {
             set(given, at, Some(value));
-            if self.space.joint.is_possible(given) {
+            if self.space.joint.is_possible(given, at) {
                 let value = self.space.value(at, value);
                 let decided = term.replace(&|term| (atom_of(term) == Some(at)).then(|| value.clone()));
                 self.values(&decided, given, found, budget);
@@ -214,7 +214,7 @@ impl<'w, W> Walk<'w, W> {
         };
         for value in self.space.domain(at) {
             set(given, at, Some(value));
-            let done = self.space.joint.is_possible(given) && self.any(self.space.decide(&rules, at, value), given);
+            let done = self.space.joint.is_possible(given, at) && self.any(self.space.decide(&rules, at, value), given);
             if done {
                 return true;
             }

@@ -18,6 +18,8 @@ use std::sync::Arc;
 const BUDGET: usize = 120;
 /// Calls that are tried for all classes of a shape.
 pub(super) const ALL_BUDGET: usize = 30_000;
+/// Calls that are tried for an end of the tree even then.
+const AT_LEAST: usize = 6;
 /// Texts that are tried for one argument.
 const TEXTS: usize = 5;
 
@@ -151,11 +153,12 @@ impl Written {
 impl Search<'_, '_> {
     fn go(&mut self, draft: &Draft, depth: usize) -> Option<Json> {
         let left = self.calls.left.get();
-        if self.budget == 0 || left == 0 || depth > 24 || !self.seen.insert(draft.clone()) {
+        let spent = left == 0 && self.budget + AT_LEAST <= BUDGET;
+        if self.budget == 0 || spent || depth > 24 || !self.seen.insert(draft.clone()) {
             return None;
         }
         self.budget -= 1;
-        self.calls.left.set(left - 1);
+        self.calls.left.set(left.saturating_sub(1));
         let call = self.calls.call(draft, self.given)?;
         let written = Written::of(&call);
         let Some((atom, wanted)) = self.wrong(draft, &written) else { return Some(call) };
