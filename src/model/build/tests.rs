@@ -4,7 +4,9 @@ mod random;
 
 use super::*;
 use crate::catalogue::Catalogue;
-use crate::model::NoValue;
+use crate::eval::{Answer, Call, Rule, RuleEvidence, Session};
+use crate::json::{Json, Object};
+use crate::model::{Class, Label, NoValue};
 use crate::text::FileId;
 use random::Random;
 use std::fmt::Write;
@@ -75,7 +77,7 @@ fn the_policies_of_the_repository_have_no_gaps() {
 }
 
 /// Random policies of each test.
-const POLICIES: usize = 45;
+const POLICIES: usize = 44;
 
 /// A text gives these answers iff the model says so.
 #[test]
@@ -121,121 +123,214 @@ fn one_text_gives_the_answers_that_can_be() {
     assert!(possible > 500 && impossible > 500, "{possible} {impossible}");
 }
 
-/// The class of a call gives every rule the value that the evaluator gives it, in any state.
+/// The class of a call gives every rule the value that the evaluator gives it, in any state; and so do its outcomes,
+/// whatever the answer.
 #[test]
 fn every_call_is_of_some_class() {
     let mut random = Random::new(7);
-    let (mut built, mut judged, mut allowed, mut gaps, mut lost, mut classes) = (0, 0, 0, 0, 0, 0);
-    for seed in 0..POLICIES {
-        let text = random.policy();
-        let Some(policy) = Policy::compile(&text, FileId(0)).policy else { continue };
-        let system = of(&policy, None);
-        assert!(!system.gaps.iter().any(|gap| gap.why.contains("internal")), "{text}\n{:?}", system.gaps);
-        built += 1;
-        gaps += usize::from(!system.gaps.is_empty());
-        classes += system.classes.len();
-        lost += system.classes.iter().filter(|class| !class.witnessed).count();
-        let texts: Vec<String> = system.texts.iter().map(ToString::to_string).collect();
+    let mut figures = Figures::default();
+    for at in 0..POLICIES {
+        let texts = [random.policy(), random.policy()];
+        // Every fourth time two policies are compared.
+        let texts = if at % 4 == 3 { &texts[..] } else { &texts[..1] };
+        let policies: Vec<Policy> = texts.iter().filter_map(|text| Policy::compile(text, FileId(0)).policy).collect();
+        if policies.len() < texts.len() {
+            continue;
+        }
+        let sides: Vec<&Policy> = policies.iter().collect();
+        let (tools, gaps) = crate::model::universe(&sides, &[], None);
+        assert_eq!(gaps, []);
+        let system = build(&Request { sides: &sides, tools: &tools, marks: &[], watched: &[] });
+        assert!(!system.gaps.iter().any(|gap| gap.why.contains("internal")), "{texts:?}\n{:?}", system.gaps);
+        if system.gaps.iter().any(|gap| gap.why.contains("too many")) {
+            continue;
+        }
+        figures.built += 1;
+        figures.classes += system.classes.len();
+        figures.lost += system.classes.iter().filter(|class| !class.witnessed).count();
+        let known: Vec<String> = system.texts.iter().map(ToString::to_string).collect();
         for _ in 0..25 {
-            let tool = &system.tools[random.below(system.tools.len())];
-            let arguments = random.call(&texts);
+            let tool = random.below(system.tools.len());
+            let arguments = random.call(&known);
+            let answer = random.answer();
             let state: Vec<i64> = system
                 .vars
                 .iter()
-                .map(|var| match var.ty {
+                .enumerate()
+                .map(|(at, var)| match var.ty {
+                    _ if system.fault == Some(at) => 0,
                     VarType::Bool => i64::try_from(random.below(2)).unwrap(),
                     VarType::Int => i64::try_from(random.below(8)).unwrap(),
                     VarType::Text => i64::try_from(random.below(system.texts.len())).unwrap(),
                 })
                 .collect();
-            if let Err(why) = judge(&system, &policy, tool, &arguments, &state, &mut allowed) {
-                panic!("{seed}: {why}\n{text}\n{tool:?} {arguments:?} {state:?}\n{:?}", system.texts);
+            let judged = Judge { system: &system, sides: &sides, tool, arguments: &arguments, answer: &answer };
+            if let Err(why) = judged.judge(&state, &mut figures) {
+                panic!(
+                    "{at}: {why}\n{texts:#?}\n{:?} {arguments:?} {answer:?} {state:?}\n{known:?}",
+                    system.tools[tool]
+                );
             }
-            judged += 1;
         }
     }
-    println!(
-        "{built} policies, {gaps} with gaps, {classes} classes, {lost} without a witness, {judged} calls, {allowed} allowed"
-    );
-    assert!(built > 30 && allowed > 100, "{built} {allowed}");
+    println!("{figures:?}");
+    assert!(figures.built > POLICIES / 2 && figures.allowed > POLICIES && figures.answers > POLICIES, "{figures:?}");
 }
 
-fn judge(
-    system: &System,
-    policy: &Policy,
-    tool: &crate::model::Tool,
-    arguments: &crate::json::Json,
-    state: &[i64],
-    allowed: &mut usize,
-) -> Result<(), String> {
-    use crate::eval::{Call, Rule};
-    let values: Vec<i64> = state.iter().take(policy.typed().state.len()).copied().collect();
-    let mut object = crate::json::Object::default();
-    for (var, value) in policy.typed().state.iter().zip(&values) {
-        let json = match var.ty {
-            ir::Type::Bool => crate::json::Json::Bool(*value != 0),
-            ir::Type::Int => crate::json::Json::Number((*value).into()),
-            ir::Type::Str => crate::json::Json::String(system.texts[usize::try_from(*value).unwrap()].to_string()),
+#[derive(Debug, Default)]
+struct Figures {
+    built: usize,
+    classes: usize,
+    lost: usize,
+    calls: usize,
+    allowed: usize,
+    answers: usize,
+}
+
+struct Judge<'j> {
+    system: &'j System,
+    sides: &'j [&'j Policy],
+    tool: usize,
+    arguments: &'j Json,
+    answer: &'j Json,
+}
+
+type Trace = Vec<Vec<RuleEvidence>>;
+
+impl Judge<'_> {
+    fn judge(&self, state: &[i64], figures: &mut Figures) -> Result<(), String> {
+        let tool = &self.system.tools[self.tool];
+        let call = Call { tool: &tool.name, upstream: &tool.upstream, arguments: self.arguments };
+        let mut sessions: Vec<Session> =
+            (0..self.sides.len()).map(|side| self.sides[side].session_in(&self.values(side, state)).unwrap()).collect();
+        let trace: Trace = sessions.iter().map(|session| session.trace(&call)).collect();
+        let permits: Vec<bool> = sessions.iter_mut().map(|one| one.check(&call).decision.permits()).collect();
+        let allowed = permits.iter().all(|permits| *permits);
+        figures.calls += 1;
+        figures.allowed += usize::from(allowed);
+        let of_tool = || self.system.classes.iter().filter(|class| class.tool() == Some(self.tool));
+        let fitting: Vec<&Class> = of_tool().filter(|class| self.fits(class, state, &trace, &permits)).collect();
+        let shown = || -> String {
+            let guards = |class: &Class| -> String {
+                class
+                    .guards
+                    .iter()
+                    .map(|guard| format!("[{} {}]", guard.side, self.system.shown(&guard.term)))
+                    .collect()
+            };
+            of_tool().map(|class| format!("{} {:?}\n", guards(class), class.params)).collect()
         };
-        object.set(&var.name, json);
+        let rules =
+            || trace.iter().flatten().map(|rule| format!("{:?} {:?}\n", rule.rule, rule.value)).collect::<String>();
+        if fitting.is_empty() {
+            let failing = |rules: &Vec<RuleEvidence>| {
+                rules.iter().filter(|rule| matches!(rule.rule, Rule::Guard { .. }) && rule.denies()).count()
+            };
+            // What several rules refuse has no class.
+            let refused = permits.iter().all(|permits| !permits) && trace.iter().any(|rules| failing(rules) > 1);
+            return if refused { Ok(()) } else { Err(format!("{permits:?}\n{}{}", shown(), rules())) };
+        }
+        if !allowed {
+            return Ok(());
+        }
+        let Some(after) = self.numbers(&sessions) else { return Ok(()) };
+        figures.answers += 1;
+        let answers: Trace =
+            sessions.iter().map(|session| session.trace_answer(&call, Answer::Result(self.answer))).collect();
+        let follows = |class: &&Class| {
+            let params = self.params(class);
+            class.outcomes.iter().any(|outcome| {
+                let rules =
+                    answers.iter().enumerate().flat_map(|(side, rules)| rules.iter().map(move |rule| (side, rule)));
+                rules.into_iter().all(|(side, rule)| {
+                    let label = Some(Label { side, rule: rule.rule });
+                    let change = outcome.changes.iter().find(|change| change.label == label);
+                    let Rule::OnResult { action, assignment } = rule.rule else { return false };
+                    let var = self.sides[side].typed().actions[action].on_result[assignment].variable;
+                    let at = self.system.vars.iter().position(|known| known.origin == Some((side, var))).unwrap();
+                    let term = change.map_or(Term::Var(at), |change| change.term.clone());
+                    same(term.value(&after, &params), rule.value.as_ref())
+                })
+            })
+        };
+        if fitting.iter().any(follows) {
+            Ok(())
+        } else {
+            let rules: String =
+                answers.iter().flatten().map(|rule| format!("{:?} {:?}\n", rule.rule, rule.value)).collect();
+            Err(format!("no outcome: {:?}\n{rules}", fitting.iter().map(|class| &class.outcomes).collect::<Vec<_>>()))
+        }
     }
-    let mut state = state.to_vec();
-    if let Some(fault) = system.fault {
-        state[fault] = 0;
+
+    fn values(&self, side: usize, state: &[i64]) -> Object {
+        let mut object = Object::default();
+        for (var, value) in
+            self.system.vars.iter().zip(state).filter(|(var, _)| var.origin.is_some_and(|o| o.0 == side))
+        {
+            let name = &self.sides[side].typed().var(var.origin.unwrap().1).unwrap().name;
+            let json = match var.ty {
+                VarType::Bool => Json::Bool(*value != 0),
+                VarType::Int => Json::Number((*value).into()),
+                VarType::Text => Json::String(self.system.texts[usize::try_from(*value).unwrap()].to_string()),
+            };
+            object.set(name, json);
+        }
+        object
     }
-    let session = policy.session_in(&object).unwrap();
-    let call = Call { tool: &tool.name, upstream: &tool.upstream, arguments };
-    let trace = session.trace(&call);
-    let verdict = session.clone().check(&call);
-    *allowed += usize::from(verdict.decision.permits());
-    let mut why = Vec::new();
-    let fits = |class: &crate::model::Class| {
-        let number = |name: &str| match arguments.get(name) {
-            Some(crate::json::Json::Number(number)) => number.as_i64(),
+
+    /// The state of the sessions; nothing if a text is none of the table.
+    fn numbers(&self, sessions: &[Session]) -> Option<Vec<i64>> {
+        let value = |var: &Var| {
+            let Some((side, id)) = var.origin else { return Some(0) };
+            match &sessions[side].state()[id.0 as usize] {
+                Value::Bool(value) => Some(i64::from(*value)),
+                Value::Int(value) => value.as_i64(),
+                Value::Str(text) => {
+                    self.system.texts.iter().position(|known| known == text).map(|at| i64::try_from(at).unwrap())
+                }
+            }
+        };
+        self.system.vars.iter().map(value).collect()
+    }
+
+    fn params(&self, class: &Class) -> Vec<i64> {
+        let number = |name: &str| match self.arguments.get(name) {
+            Some(Json::Number(number)) => number.as_i64(),
             _ => None,
         };
-        let params: Vec<i64> = class.params.iter().map(|param| number(&param.name).unwrap()).collect();
+        class.params.iter().map(|param| number(&param.name).unwrap()).collect()
+    }
+
+    fn fits(&self, class: &Class, state: &[i64], trace: &Trace, permits: &[bool]) -> bool {
+        let params = self.params(class);
         let rules = class.guards.iter().map(|guard| (guard.label, &guard.term));
         let effects = class.effect.iter().map(|assign| (assign.label, &assign.term));
-        let same = rules.chain(effects).all(|(label, term)| {
-            let real = trace.iter().find(|rule| Some(rule.rule) == label.map(|label| label.rule));
-            let real = real.and_then(|rule| rule.value.clone());
-            match (term.value(&state, &params), real) {
-                (Ok(value), Some(Value::Bool(real))) => (value != 0) == real,
-                (Ok(value), Some(Value::Int(real))) => real.as_i64() == Some(value),
-                // Another text may stand for it.
-                (Ok(_), Some(Value::Str(_))) => true,
-                (Err(NoValue::Undefined), None) => true,
-                (Ok(0), None) => label.is_none(),
-                _ => false,
-            }
+        let agrees = rules.chain(effects).all(|(label, term)| {
+            let Some(label) = label else { return term.value(state, &params) == Ok(0) };
+            let real = trace[label.side].iter().find(|rule| rule.rule == label.rule);
+            same(term.value(state, &params), real.and_then(|rule| rule.value.as_ref()))
         });
-        let permits = system.allowed(class, None).value(&state, &params);
-        let bounds = class.params.iter().zip(&params).all(|(param, value)| {
-            param.lower.iter().all(|bound| bound.value(&state, &params).is_ok_and(|bound| bound <= *value))
-                && param.upper.iter().all(|bound| bound.value(&state, &params).is_ok_and(|bound| *value <= bound))
+        let verdicts = permits.iter().enumerate().all(|(side, permits)| {
+            self.system.allowed(class, Some(side)).value(state, &params) == Ok(i64::from(*permits))
         });
-        same && permits == Ok(i64::from(verdict.decision.permits())) && (bounds || !verdict.decision.permits())
-    };
-    let index = system.tools.iter().position(|known| known.name == tool.name).unwrap();
-    let classes: Vec<_> = system.classes.iter().filter(|class| class.tool() == Some(index)).collect();
-    if classes.iter().any(|class| fits(class)) {
-        return Ok(());
+        let within = |bound: &Term, test: &dyn Fn(i64) -> bool| bound.value(state, &params).is_ok_and(test);
+        let bounded = class.params.iter().zip(&params).all(|(param, value)| {
+            param.lower.iter().all(|bound| within(bound, &|bound| bound <= *value))
+                && param.upper.iter().all(|bound| within(bound, &|bound| *value <= bound))
+        });
+        agrees && verdicts && (bounded || permits.iter().all(|permits| !permits))
     }
-    let failing = trace.iter().filter(|rule| matches!(rule.rule, Rule::Guard { .. }) && rule.denies()).count();
-    if failing > 1 && !verdict.decision.permits() {
-        return Ok(());
+}
+
+fn same(model: Result<i64, NoValue>, real: Option<&Value>) -> bool {
+    match (model, real) {
+        (Ok(value), Some(Value::Bool(real))) => (value != 0) == *real,
+        (Ok(value), Some(Value::Int(real))) => real.as_i64() == Some(value),
+        // Another text may stand for it.
+        (Ok(_), Some(Value::Str(_))) => true,
+        (Err(NoValue::Undefined), None) => true,
+        _ => false,
     }
-    for class in classes {
-        let guards: Vec<String> = class.guards.iter().map(|guard| system.shown(&guard.term).to_string()).collect();
-        why.push(format!("{guards:?} {:?} {:?}", class.params, system.shown(&system.allowed(class, None)).to_string()));
-    }
-    Err(format!(
-        "{:?}\n{}\n{:?}",
-        verdict.decision,
-        why.join("\n"),
-        trace.iter().map(|r| (r.rule, r.value.clone())).collect::<Vec<_>>()
-    ))
 }
 
 /// Many predicates in one action cost what the classes that they make cost.
@@ -284,7 +379,6 @@ fn many_predicates_make_few_classes() {
 /// What the model says a witness does, the evaluator does, answers and texts included.
 #[test]
 fn witnesses_do_what_their_classes_say() {
-    use crate::eval::{Answer, Call};
     let mut random = Random::new(3);
     let (mut steps, mut answers, mut faults) = (0, 0, 0);
     for seed in 0..POLICIES {
@@ -550,11 +644,11 @@ fn two_policies_side_by_side() {
             "p__send {\"n\": 1, \"to\": \"ann@example.com\"} [0 false] [1 true] new c = new c + 1 m0: true",
             "p__send {\"n\": 5, \"to\": \"ann@example.com\"} [0 false] [1 false] m0: true",
             "p__send {\"n\": 1, \"to\": \"@us\"} [0 true] [1 true] new c = new c + 1 m0: true",
-            "p__send {\"n\": 5, \"to\": \"@us\"} [0 true] [1 false] new c = new c + 1 m0: true",
+            "p__send {\"n\": 5, \"to\": \"@us\"} [0 true] [1 false] m0: true",
             "p__send {\"to\": \"ann@example.com\"} [0 false] [1! false] m0: true",
             "p__send {\"to\": \"@us\"} [0 true] [1! false] m0: true",
             "p__tool {\"n\": 1, \"to\": \"ann@example.com\"} [1 true] new c = new c + 1 m0: false",
-            "p__tool {\"n\": 5, \"to\": \"ann@example.com\"} [1 false] new c = new c + 1 m0: false",
+            "p__tool {\"n\": 5, \"to\": \"ann@example.com\"} [1 false] m0: false",
             "p__tool {} [1! false] m0: false",
             "other__tool {} [1! false] m0: false",
         ]

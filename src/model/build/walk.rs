@@ -109,9 +109,7 @@ impl<'w, W> Walk<'w, W> {
                 self.pruned = true;
                 return;
             }
-            if rules.is_denied(self.space.sides) {
-                rules = rules.without_effect();
-            }
+            rules = rules.without_effect(self.space.sides);
         }
         let Some(at) = self.space.next(&rules) else {
             self.leaf(rules, given);
@@ -207,7 +205,7 @@ impl<'w, W> Walk<'w, W> {
 
     /// One class of those that these values leave.
     fn any(&mut self, rules: Rules, given: &mut Given) -> bool {
-        let rules = if rules.is_denied(self.space.sides) { rules.without_effect() } else { rules };
+        let rules = rules.without_effect(self.space.sides);
         let Some(at) = self.space.next(&rules) else {
             self.leaf(rules, given);
             return true;

@@ -156,4 +156,17 @@ impl Random {
         }
         Json::Object(call)
     }
+
+    pub(super) fn answer(&mut self) -> Json {
+        let text = format!("{}{}", self.of(TEXTS), self.of(TEXTS));
+        match self.below(3) {
+            0 => Json::String(text),
+            1 => Json::String(format!("[\"\\u0061b\", {text:?}]")),
+            _ => {
+                let mut result = crate::json::Object::default();
+                result.set("structuredContent", Json::Array(vec![Json::String(text)]));
+                Json::Object(result)
+            }
+        }
+    }
 }
