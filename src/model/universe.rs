@@ -13,7 +13,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 /// Combinations of globs that are told apart.
 const MAX_REGIONS: usize = 256;
 /// What the searches for their names may cost together: the states of a search multiply with each glob.
-const MAX_COST: usize = 4_096;
+const MAX_COST: usize = 2_048;
 /// Choices of one glob for each rule that are tried for one combination.
 const MAX_CHOICES: usize = 48;
 
@@ -190,7 +190,7 @@ impl Regions<'_> {
         let mut seen = HashSet::new();
         self.known.retain(|name| is_tool(name) && !self.literals.contains(name) && seen.insert(name.clone()));
         let mut regions: Vec<Region> = Vec::new();
-        if let Some(name) = self.name(groups, &[]) {
+        if let Some(name) = self.name(groups, &[], Vec::new()) {
             regions.push(Region { inside: Vec::new(), name });
         }
         for (at, group) in groups.iter().enumerate() {
@@ -198,10 +198,8 @@ impl Regions<'_> {
             for region in regions {
                 let is_inside = group.matches_other(&region.name);
                 let other = [region.inside.as_slice(), &[!is_inside]].concat();
-                if !is_inside {
-                    self.extend(&region.name, group);
-                }
-                let found = self.name(groups.get(..=at).unwrap_or_default(), &other);
+                let longer = if is_inside { Vec::new() } else { longer(&region.name, group) };
+                let found = self.name(groups.get(..=at).unwrap_or_default(), &other, longer);
                 let own = Region { inside: [region.inside.as_slice(), &[is_inside]].concat(), name: region.name };
                 let other = found.map(|name| Region { inside: other, name });
                 if is_inside {
@@ -221,24 +219,17 @@ impl Regions<'_> {
         regions.into_iter().map(|region| region.name).collect()
     }
 
-    /// A name of the region that goes on with what a glob asks for is often what is wanted.
-    fn extend(&mut self, name: &str, group: &Group<'_>) {
-        for glob in &group.others {
-            let text = glob.text().split_once("__").map_or(glob.text(), |(_, tool)| tool).replace('*', "");
-            for longer in [format!("{name}_{text}"), format!("{name}{text}")] {
-                if is_tool(&longer) && !self.literals.contains(&longer) && !self.known.contains(&longer) {
-                    self.known.push(longer);
-                }
-            }
-        }
-    }
-
     /// A name of this combination that no glob spells out.
-    fn name(&mut self, groups: &[&Group<'_>], inside: &[bool]) -> Option<String> {
+    fn name(&mut self, groups: &[&Group<'_>], inside: &[bool], mut more: Vec<String>) -> Option<String> {
         let fits =
             |name: &String| groups.iter().zip(inside).all(|(group, inside)| group.matches_other(name) == *inside);
         if let Some(name) = self.known.iter().find(|name| fits(name)) {
             return Some(name.clone());
+        }
+        more.retain(|name| is_tool(name) && !self.literals.contains(name) && fits(name));
+        if let Some(name) = more.into_iter().next() {
+            self.known.push(name.clone());
+            return Some(name);
         }
         let any = Glob::parse("?*__?*");
         let mut choices: Vec<Vec<&Glob>> = Vec::new();
@@ -314,6 +305,15 @@ impl Regions<'_> {
             }
         }
     }
+}
+
+/// A name of a region that goes on with what a glob asks for is often what is wanted.
+fn longer(name: &str, group: &Group<'_>) -> Vec<String> {
+    let texts = group
+        .others
+        .iter()
+        .map(|glob| glob.text().split_once("__").map_or(glob.text(), |(_, tool)| tool).replace('*', ""));
+    texts.flat_map(|text| [format!("{name}_{text}"), format!("{name}{text}")]).collect()
 }
 
 /// Whether it has the form of a public name.

@@ -99,6 +99,11 @@ impl Relation {
         }
     }
 
+    /// The test that a text stands so to the literal, where the texts that do are few.
+    pub(super) fn part_test(self, literal: &str) -> Option<Test> {
+        (literal.len() <= MAX_WHOLE).then(|| Test::Equals(parts(self, literal)))
+    }
+
     pub(super) fn test(self, literal: &Arc<str>) -> Test {
         match self {
             Self::Contains => Test::Contains(vec![Arc::clone(literal)]),
@@ -107,6 +112,26 @@ impl Relation {
             Self::Equal => Test::Equals(vec![Arc::clone(literal)]),
         }
     }
+}
+
+/// Bytes of a literal in which a text is looked for that may be taken apart.
+const MAX_WHOLE: usize = 40;
+
+/// Every text that stands so to the whole.
+fn parts(relation: Relation, whole: &str) -> Vec<Arc<str>> {
+    let ends: Vec<usize> = whole.char_indices().map(|(at, _)| at).chain([whole.len()]).collect();
+    let mut parts: Vec<Arc<str>> = Vec::new();
+    for start in &ends {
+        for end in ends.iter().filter(|end| *end >= start) {
+            if let Some(part) = whole.get(*start..*end)
+                && relation.holds(whole, part)
+                && !parts.iter().any(|known| **known == *part)
+            {
+                parts.push(part.into());
+            }
+        }
+    }
+    parts
 }
 
 /// One side of a relation.

@@ -39,6 +39,8 @@ pub(super) struct Joint<'j> {
     /// True of every payload and every `call.text` of the shape.
     payload: Vec<Test>,
     call_text: Vec<Test>,
+    /// Whether arguments are compared with each other.
+    paired: bool,
 }
 
 impl<'j> Joint<'j> {
@@ -76,11 +78,25 @@ impl<'j> Joint<'j> {
         } else if shape.args.len() > 1 {
             payload.push(Test::contains(", \""));
         }
-        Self { shape, atoms, pool, implied, of_value, payload, call_text }
+        let paired = atoms.0.iter().any(|atom| matches!(atom, Atom::Pair(..)));
+        Self { shape, atoms, pool, implied, of_value, payload, call_text, paired }
     }
 
-    /// Whether some call and answer may give all these values.
-    pub(super) fn is_possible(&self, given: &Given) -> bool {
+    /// Whether some call and answer may give all these values. Those without that of the atom `last` may.
+    pub(super) fn is_possible(&self, given: &Given, last: usize) -> bool {
+        let holds = given.get(last).is_some_and(|value| value.is_some_and(|value| value != 0));
+        match self.atoms.get(last) {
+            Some(Atom::Number(_) | Atom::Unknown(_)) => return true,
+            // What an argument lacks says nothing of the others, unless they are compared.
+            Some(Atom::Text(subject @ Subject::Arg(_), _)) if !self.paired && !holds => {
+                let signs = self.atoms.0.iter().zip(given).filter_map(|(atom, value)| match atom {
+                    Atom::Text(own, test) if own == subject => value.map(|value| (test, value != 0)),
+                    _ => None,
+                });
+                return signs::satisfiable(&signs.collect::<Signs<'_>>());
+            }
+            _ => {}
+        }
         let mut of_args: Vec<Signs<'_>> = vec![Vec::new(); self.shape.args.len()];
         let [mut payload, mut call_text, mut result, mut result_text]: [Signs<'_>; 4] = Default::default();
         payload.extend(self.payload.iter().map(|test| (test, true)));
@@ -112,7 +128,6 @@ impl<'j> Joint<'j> {
                     payload.extend(implied.map(|test| (test, true)));
                 }
                 Atom::Flag(arg) => flags.extend(member(self.shape, *arg, "false")),
-                Atom::Number(arg) => flags.extend(member(self.shape, *arg, &value.to_string())),
                 Atom::Value(_) => {
                     let Some(text) = self.pool.text(*value) else { continue };
                     for (test, implied) in self.of_value.get(at).into_iter().flatten() {
@@ -122,7 +137,8 @@ impl<'j> Joint<'j> {
                         }
                     }
                 }
-                Atom::Pair(..) | Atom::Unknown(_) => {}
+                // A number stands for others, which are spelled otherwise.
+                Atom::Number(_) | Atom::Pair(..) | Atom::Unknown(_) => {}
             }
         }
         payload.extend(flags.iter().map(|test| (test, true)));

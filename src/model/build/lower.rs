@@ -31,26 +31,6 @@ impl Atoms {
     }
 }
 
-/// Bytes of a literal in which a text is looked for that may be taken apart.
-const MAX_WHOLE: usize = 40;
-
-/// Every text that stands so to the whole.
-fn parts(relation: Relation, whole: &str) -> Vec<Arc<str>> {
-    let ends: Vec<usize> = whole.char_indices().map(|(at, _)| at).chain([whole.len()]).collect();
-    let mut parts: Vec<Arc<str>> = Vec::new();
-    for start in &ends {
-        for end in ends.iter().filter(|end| *end >= start) {
-            if let Some(part) = whole.get(*start..*end)
-                && relation.holds(whole, part)
-                && !parts.iter().any(|known| **known == *part)
-            {
-                parts.push(part.into());
-            }
-        }
-    }
-    parts
-}
-
 /// The atom that a term is.
 pub(super) fn atom_of(term: &Term) -> Option<usize> {
     match term {
@@ -346,8 +326,9 @@ impl Lowering<'_> {
                 self.test(right, &Test::equals(Arc::clone(literal)))
             }
             // The parts of a short text are few.
-            (Text::Literal(literal), Text::Subject(_)) if literal.len() <= MAX_WHOLE => {
-                self.test(right, &Test::Equals(parts(relation, literal)))
+            (Text::Literal(literal), Text::Subject(_)) if relation.part_test(literal).is_some() => {
+                let test = relation.part_test(literal).unwrap_or(Test::Equals(Vec::new()));
+                self.test(right, &test)
             }
             (Text::Literal(literal), Text::Number(term)) => {
                 Term::is_in(term.clone(), self.pool.satisfying(|text| relation.holds(literal, text)))

@@ -8,6 +8,8 @@ use std::collections::BTreeMap;
 
 /// Values that may stand for one argument.
 const MAX_VALUES: usize = 64;
+/// Facts that follow from two others.
+const MAX_SUMS: usize = 16;
 /// Bounds of one argument on one side.
 const MAX_BOUNDS: usize = 4;
 
@@ -183,12 +185,50 @@ fn side_bounds(rules: &Rules, invariants: &[Invariant], param: usize, side: usiz
     let guards = rules.guards.iter().filter(|guard| guard.side == side).map(|guard| guard.term.clone());
     let invariants = invariants.iter().filter(|invariant| invariant.side == side);
     let must: Vec<Term> = guards.chain(invariants.map(|invariant| after(&invariant.term, &values))).collect();
+    let mut all: Vec<Affine> = Vec::new();
     for term in &must {
         facts(term, true, &mut |left, right, slack| {
-            bound(left, right, slack, param, &mut lower, &mut upper);
+            let difference = || {
+                let slack = Affine { constant: slack, ..Affine::default() };
+                Affine::of(left)?.plus(&slack)?.plus(&Affine::of(right)?.scaled(-1)?)
+            };
+            all.extend(difference().filter(|fact| fact.parts.keys().all(Term::is_total)));
         });
     }
+    let later = |fact: &Affine| fact.parts.keys().filter_map(number).filter(|at| *at > param).max();
+    while let Some(other) = all.iter().filter_map(later).max() {
+        all = without(&all, other);
+    }
+    for fact in all {
+        bound(fact, param, &mut lower, &mut upper);
+    }
     (lower, upper)
+}
+
+fn number(term: &Term) -> Option<usize> {
+    match term {
+        Term::Param(at) => Some(*at),
+        _ => None,
+    }
+}
+
+/// What the facts, each `<= 0`, say without this parameter: its coefficients cancel out in sums of two.
+fn without(all: &[Affine], param: usize) -> Vec<Affine> {
+    let factor = |fact: &Affine| fact.parts.get(&Term::Param(param)).copied().unwrap_or(0);
+    let mut rest: Vec<Affine> = all.iter().filter(|fact| factor(fact) == 0).cloned().collect();
+    let mut sums = Vec::new();
+    for above in all.iter().filter(|fact| factor(fact) > 0) {
+        for below in all.iter().filter(|fact| factor(fact) < 0) {
+            let sum = || {
+                let above_times = above.clone().scaled(factor(below).checked_neg()?)?;
+                above_times.plus(&below.clone().scaled(factor(above))?)
+            };
+            sums.extend(sum());
+        }
+    }
+    sums.truncate(MAX_SUMS);
+    rest.extend(sums);
+    rest
 }
 
 /// Calls `found` for each `left + slack <= right` that must be so where the term is `wanted`.
@@ -221,16 +261,11 @@ fn facts(term: &Term, wanted: bool, found: &mut dyn FnMut(&Term, &Term, i64)) {
     }
 }
 
-fn bound(left: &Term, right: &Term, slack: i64, param: usize, lower: &mut Vec<Term>, upper: &mut Vec<Term>) {
-    let difference = || {
-        let slack = Affine { constant: slack, ..Affine::default() };
-        Affine::of(left)?.plus(&slack)?.plus(&Affine::of(right)?.scaled(-1)?)
-    };
-    // difference <= 0
-    let Some(mut rest) = difference() else { return };
+/// Adds the bound that a fact, `<= 0`, is.
+fn bound(mut rest: Affine, param: usize, lower: &mut Vec<Term>, upper: &mut Vec<Term>) {
     let Some(factor) = rest.parts.remove(&Term::Param(param)) else { return };
     let later = |term: &Term| matches!(term, Term::Param(at) if *at >= param);
-    if rest.parts.keys().any(|term| term.any(&later) || !term.is_total()) {
+    if rest.parts.keys().any(|term| term.any(&later)) {
         return;
     }
     let Some(negated) = rest.clone().scaled(-1) else { return };

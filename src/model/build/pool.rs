@@ -3,7 +3,7 @@
 //! as can be told apart at one time. Knows nothing of terms.
 
 use super::Request;
-use super::atom::{Subject, Test};
+use super::atom::{Relation, Subject, Test};
 use super::signs;
 use crate::ir::{Action, ArgId, Context, Expr, ExprKind, Policy, Type, Value};
 use crate::model::Gap;
@@ -330,15 +330,15 @@ impl Scope<'_> {
                 let mut left = first.as_ref();
                 for (op, right) in rest {
                     if matches!(op, CompareOp::Eq | CompareOp::Ne) && left.ty == Type::Str {
-                        self.pair(left, right, Test::equals, None, into);
-                        self.pair(right, left, Test::equals, None, into);
+                        self.pair(left, right, Relation::Equal, None, into);
+                        self.pair(right, left, Relation::Equal, None, into);
                     }
                     left = right;
                 }
             }
-            ExprKind::Contains(pair) => self.search(node, pair, Test::contains, into),
-            ExprKind::StartsWith(pair) => self.search(node, pair, Test::Prefix, into),
-            ExprKind::EndsWith(pair) => self.search(node, pair, Test::Suffix, into),
+            ExprKind::Contains(pair) => self.search(node, pair, Relation::Contains, into),
+            ExprKind::StartsWith(pair) => self.search(node, pair, Relation::Prefix, into),
+            ExprKind::EndsWith(pair) => self.search(node, pair, Relation::Suffix, into),
             ExprKind::Matches(subject, list) | ExprKind::Member(subject, list) => {
                 let texts = self.policy.list(*list).map(|list| list.texts.as_slice()).unwrap_or_default();
                 let texts: Vec<Arc<str>> = texts.iter().map(|(text, _)| Arc::clone(text)).collect();
@@ -352,16 +352,16 @@ impl Scope<'_> {
         });
     }
 
-    fn search(&self, node: &Expr, pair: &[Expr; 2], test: fn(Arc<str>) -> Test, into: &mut Collector) {
+    fn search(&self, node: &Expr, pair: &[Expr; 2], relation: Relation, into: &mut Collector) {
         let [subject, needle] = pair;
-        self.pair(subject, needle, test, Some(node.span), into);
+        self.pair(subject, needle, relation, Some(node.span), into);
     }
 
-    fn pair(&self, left: &Expr, right: &Expr, test: fn(Arc<str>) -> Test, odd: Option<Span>, into: &mut Collector) {
+    fn pair(&self, left: &Expr, right: &Expr, relation: Relation, odd: Option<Span>, into: &mut Collector) {
         for left in self.leaves(left) {
             for right in self.leaves(right) {
                 match (&left, &right) {
-                    (_, Leaf::Literal(text)) => into.test(&left, test(Arc::clone(text))),
+                    (_, Leaf::Literal(text)) => into.test(&left, relation.test(text)),
                     (Leaf::Place(a), Leaf::Place(b)) => {
                         let group = into.join(a, b);
                         into.with(group, |group| {
@@ -369,9 +369,10 @@ impl Scope<'_> {
                             group.odd = group.odd.or(odd);
                         });
                     }
-                    // A literal in which a text is looked for.
-                    (Leaf::Literal(_), Leaf::Place(place)) => {
-                        if odd.is_some() {
+                    (Leaf::Literal(whole), Leaf::Place(place)) => {
+                        if let Some(test) = relation.part_test(whole) {
+                            into.test(&right, test);
+                        } else {
                             let group = into.group(place);
                             into.with(group, |group| group.odd = group.odd.or(odd));
                         }

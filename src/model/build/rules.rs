@@ -51,22 +51,21 @@ impl Rules {
         self.guards.iter().filter(move |guard| guard.side == side && guard.term == Term::FALSE)
     }
 
-    /// Whether every side denies it in every state.
-    pub(super) fn is_denied(&self, sides: usize) -> bool {
-        (0..sides).all(|side| self.refusals(side).next().is_some())
-    }
-
-    /// Whether every side does, and no single rule is what decides.
+    /// Whether every side denies it in every state, and no single rule is what decides.
     pub(super) fn is_denied_twice(&self, sides: usize) -> bool {
         let named = |side: usize| self.refusals(side).filter(|guard| guard.label.is_some()).count();
         let otherwise = |side: usize| self.refusals(side).any(|guard| guard.label.is_none());
         (0..sides).all(|side| named(side) > 1 || otherwise(side)) && (0..sides).any(|side| named(side) > 1)
     }
 
-    /// What is denied in every state changes nothing.
-    pub(super) fn without_effect(mut self) -> Self {
-        self.effect.clear();
-        self.results.clear();
+    /// What a side denies in every state has no effect on it, and no answer comes.
+    pub(super) fn without_effect(mut self, sides: usize) -> Self {
+        for side in 0..sides {
+            if self.refusals(side).next().is_some() {
+                self.effect.retain(|assign| assign.side != side);
+                self.results.clear();
+            }
+        }
         self
     }
 

@@ -9,7 +9,7 @@ use super::pool::Pool;
 use super::rules::Rules;
 use super::shape::{self, Shape};
 use super::walk::{Found, Space, Walk};
-use super::witness::Calls;
+use super::witness::{ALL_BUDGET, Calls};
 use super::{numbers, split};
 use crate::eval::Rule;
 use crate::ir::{Assignment, Policy, Type};
@@ -18,6 +18,7 @@ use crate::model::universe::ToolName;
 use crate::model::{Answer, Assign, Class, Gap, Guard, Kind, Label, Outcome, Param, System, Term, Tool};
 use crate::policy::Default;
 use crate::text::Span;
+use std::cell::Cell;
 use std::sync::Arc;
 
 pub(super) fn add(request: &Request<'_>, name: &ToolName, first: &[usize], pool: &Pool, system: &mut System) {
@@ -93,7 +94,8 @@ impl OfShape<'_> {
             sides: self.sides.len(),
             answer: false,
         };
-        let calls = Calls { shape: self.shape, atoms: &atoms, pool: self.pool, schema: self.name.schema.as_ref() };
+        let left = Cell::new(ALL_BUDGET);
+        let calls = self.calls(&atoms, &[], &left);
         let mut find = |given: &Given| calls.find(given);
         let walk = Walk::run(&space, &rules, &mut find);
         if !walk.complete {
@@ -104,6 +106,10 @@ impl OfShape<'_> {
             let class = self.class(found, &space, system);
             system.classes.push(class);
         }
+    }
+
+    fn calls<'c>(&'c self, atoms: &'c Atoms, numbers: &'c [i64], left: &'c Cell<usize>) -> Calls<'c> {
+        Calls { shape: self.shape, atoms, pool: self.pool, schema: self.name.schema.as_ref(), numbers, left }
     }
 
     fn rules(&self, atoms: &mut Atoms, gaps: &mut Vec<Gap>) -> Rules {
@@ -203,7 +209,7 @@ impl OfShape<'_> {
     }
 
     fn class(&self, found: Found<Json>, space: &Space<'_>, system: &mut System) -> Class {
-        let Found { rules, witness, .. } = found;
+        let Found { rules, witness, given, .. } = found;
         let witnessed = witness.is_some();
         let mut call = witness.unwrap_or_else(|| Json::Object(crate::json::Object::default()));
         let outcomes = self.outcomes(&rules, &call, space, system);
@@ -218,7 +224,7 @@ impl OfShape<'_> {
             outcomes,
             marks: rules.marks.clone(),
         };
-        self.params(&rules, &mut class, &mut call, system);
+        self.params(&rules, &given, space, &mut class, &mut call, system);
         class.call = call;
         let committed = class.committed();
         let changed: Vec<usize> =
@@ -231,7 +237,15 @@ impl OfShape<'_> {
     }
 
     /// Numbers the whole-number arguments that are left, and bounds them.
-    fn params(&self, rules: &Rules, class: &mut Class, call: &mut Json, system: &System) {
+    fn params(
+        &self,
+        rules: &Rules,
+        given: &Given,
+        space: &Space<'_>,
+        class: &mut Class,
+        call: &mut Json,
+        system: &System,
+    ) {
         let numbers: Vec<usize> = (0..self.shape.args.len())
             .filter(|at| {
                 let is_it = |term: &Term| matches!(term, Term::Param(own) if own == at);
@@ -256,6 +270,7 @@ impl OfShape<'_> {
             }
         }
         let mut sample: Vec<i64> = Vec::new();
+        let mut free = vec![1; self.shape.args.len()];
         for (at, number) in numbers.iter().enumerate() {
             let Some(arg) = self.shape.args.get(*number) else { continue };
             let (lower, upper) = numbers::bounds(&rules, &system.invariants, at, self.sides.len());
@@ -265,10 +280,17 @@ impl OfShape<'_> {
             let one = high.map_or(1, |high| high.min(1));
             let chosen = low.map_or(one, |low| low.max(one));
             sample.push(chosen);
-            if let Json::Object(object) = &mut *call {
-                object.set(&arg.name, Json::Number(chosen.into()));
+            if let Some(slot) = free.get_mut(*number) {
+                *slot = chosen;
             }
             class.params.push(Param { name: Arc::clone(&arg.name), origin: self.origin(&arg.name), lower, upper });
+        }
+        // The digits are part of the call's texts.
+        if class.witnessed
+            && sample.iter().any(|value| *value != 1)
+            && let Some(better) = self.calls(space.atoms, &free, &Cell::new(ALL_BUDGET)).find(given)
+        {
+            *call = better;
         }
     }
 

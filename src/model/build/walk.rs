@@ -15,7 +15,7 @@ use std::sync::Arc;
 const MAX_CLASSES: usize = 4_096;
 const MAX_LEAVES: usize = 20_000;
 /// Ends of one class for which a call is looked for.
-const MAX_TRIES: usize = 12;
+const MAX_TRIES: usize = 8;
 
 /// Calls that all rules treat alike.
 #[derive(Debug)]
@@ -109,9 +109,7 @@ impl<'w, W> Walk<'w, W> {
                 self.pruned = true;
                 return;
             }
-            if rules.is_denied(self.space.sides) {
-                rules = rules.without_effect();
-            }
+            rules = rules.without_effect(self.space.sides);
         }
         let Some(at) = self.space.next(&rules) else {
             self.leaf(rules, given);
@@ -119,7 +117,7 @@ impl<'w, W> Walk<'w, W> {
         };
         for value in self.space.domain(at) {
             set(given, at, Some(value));
-            if self.space.joint.is_possible(given) {
+            if self.space.joint.is_possible(given, at) {
                 self.walk(self.space.decide(&rules, at, value), given);
             }
         }
@@ -196,7 +194,7 @@ impl<'w, W> Walk<'w, W> {
         };
         for value in self.space.domain(at) {
             set(given, at, Some(value));
-            if self.space.joint.is_possible(given) {
+            if self.space.joint.is_possible(given, at) {
                 let value = self.space.value(at, value);
                 let decided = term.replace(&|term| (atom_of(term) == Some(at)).then(|| value.clone()));
                 self.values(&decided, given, found, budget);
@@ -207,14 +205,14 @@ impl<'w, W> Walk<'w, W> {
 
     /// One class of those that these values leave.
     fn any(&mut self, rules: Rules, given: &mut Given) -> bool {
-        let rules = if rules.is_denied(self.space.sides) { rules.without_effect() } else { rules };
+        let rules = rules.without_effect(self.space.sides);
         let Some(at) = self.space.next(&rules) else {
             self.leaf(rules, given);
             return true;
         };
         for value in self.space.domain(at) {
             set(given, at, Some(value));
-            let done = self.space.joint.is_possible(given) && self.any(self.space.decide(&rules, at, value), given);
+            let done = self.space.joint.is_possible(given, at) && self.any(self.space.decide(&rules, at, value), given);
             if done {
                 return true;
             }

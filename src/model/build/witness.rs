@@ -10,11 +10,16 @@ use super::shape::Shape;
 use super::signs::{self, Signs};
 use crate::ir::Type;
 use crate::json::{self, Json, Object};
+use std::cell::Cell;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// Calls that are tried for one class.
-const BUDGET: usize = 240;
+/// Calls that are tried for one end of the tree.
+const BUDGET: usize = 120;
+/// Calls that are tried for all classes of a shape.
+pub(super) const ALL_BUDGET: usize = 30_000;
+/// Calls that are tried for an end of the tree even then.
+const AT_LEAST: usize = 6;
 /// Texts that are tried for one argument.
 const TEXTS: usize = 5;
 
@@ -23,6 +28,10 @@ pub(super) struct Calls<'c> {
     pub(super) atoms: &'c Atoms,
     pub(super) pool: &'c Pool,
     pub(super) schema: Option<&'c Json>,
+    /// Values of the whole-number arguments that no atom decides.
+    pub(super) numbers: &'c [i64],
+    /// Calls that may still be tried.
+    pub(super) left: &'c Cell<usize>,
 }
 
 /// A proposal.
@@ -85,7 +94,10 @@ impl Calls<'_> {
             });
             let json = match arg.ty {
                 Type::Bool => Json::Bool(value == Some(1)),
-                Type::Int => Json::Number(value.unwrap_or(1).into()),
+                Type::Int => {
+                    let free = self.numbers.get(at).copied().unwrap_or(1);
+                    Json::Number(value.unwrap_or(free).into())
+                }
                 Type::Str => Json::String(draft.texts.get(at)?.clone()?),
             };
             object.set(&arg.name, json);
@@ -140,10 +152,13 @@ impl Written {
 
 impl Search<'_, '_> {
     fn go(&mut self, draft: &Draft, depth: usize) -> Option<Json> {
-        if self.budget == 0 || depth > 24 || !self.seen.insert(draft.clone()) {
+        let left = self.calls.left.get();
+        let spent = left == 0 && self.budget + AT_LEAST <= BUDGET;
+        if self.budget == 0 || spent || depth > 24 || !self.seen.insert(draft.clone()) {
             return None;
         }
         self.budget -= 1;
+        self.calls.left.set(left.saturating_sub(1));
         let call = self.calls.call(draft, self.given)?;
         let written = Written::of(&call);
         let Some((atom, wanted)) = self.wrong(draft, &written) else { return Some(call) };

@@ -8,8 +8,19 @@ pub(super) struct Random(u64);
 const PARTS: &[&str] = &["a", "b", "ab", "/.env", "a/", "x"];
 const TEXTS: &[&str] =
     &["", "a", "b", "ab", "ba", "/.env", "a/.env", "x", "a/b", "é\"", "b\n", "\\a", "p", "xx/.envab"];
-const SPELLED: &[&str] =
-    &["ab", "/.env", "\"p\": \"a", "\"x\": [", "\", \"", "true", "\"k\": ", "\\\"", "{\"x\"", "\"p\": \"\""];
+const SPELLED: &[&str] = &[
+    "ab",
+    "/.env",
+    "\"p\": \"a",
+    "\"x\": [",
+    "\", \"",
+    "true",
+    "\"k\": ",
+    "\"k\": 1",
+    "\\\"",
+    "{\"x\"",
+    "\"p\": \"\"",
+];
 
 impl Random {
     pub(super) fn new(seed: u64) -> Self {
@@ -144,5 +155,18 @@ impl Random {
             call.set(self.of(&["x", "a", "z/.env", "ab"]), inner);
         }
         Json::Object(call)
+    }
+
+    pub(super) fn answer(&mut self) -> Json {
+        let text = format!("{}{}", self.of(TEXTS), self.of(TEXTS));
+        match self.below(3) {
+            0 => Json::String(text),
+            1 => Json::String(format!("[\"\\u0061b\", {text:?}]")),
+            _ => {
+                let mut result = crate::json::Object::default();
+                result.set("structuredContent", Json::Array(vec![Json::String(text)]));
+                Json::Object(result)
+            }
+        }
     }
 }
