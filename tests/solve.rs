@@ -31,6 +31,7 @@ fn counters(count: usize) -> System {
         tools: Vec::new(),
         classes: (0..count).map(class).collect(),
         invariants: Vec::new(),
+        fragile: Vec::new(),
         fault: None,
         watched: Vec::new(),
         gaps: Vec::new(),

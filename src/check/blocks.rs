@@ -4,20 +4,31 @@ use super::blockers::{Nature, blocked, cause, lines, main_rule, rule_name};
 use super::confirm::replay;
 use super::findings::{after, count, internal};
 use super::plan::{is_ban, takes_part};
-use super::solve::Solved;
+use super::solve::{FEW_STATES, Solved};
 use super::terms::holds;
 use super::{Answered, Options, Report};
 use crate::eval::Policy;
-use crate::model::{Class, System};
-use crate::proof::{Evidence, Level};
+use crate::explicit::{Graph, Limits, Traps};
+use crate::model::{Class, Goal, Step, System, Term, slice};
+use crate::proof::Level;
 use crate::text::{Code, Diagnostic, Severity, Span, Verdict};
 use std::collections::HashMap;
+use std::time::Instant;
 
-/// Actions that one state closes for good.
+/// How the question is called.
+pub(super) const ID: &str = "permanent-blocks";
+
+/// Actions that one run closes for good.
 struct Trap {
-    /// A state of the graph of calls one at a time.
-    state: usize,
+    steps: Vec<Step>,
     actions: Vec<usize>,
+}
+
+/// The states of one action: those with one call at a time, and those that proofs rest on.
+struct Space<'s> {
+    system: &'s System,
+    graph: &'s Graph,
+    wide: (&'s System, &'s Graph),
 }
 
 pub(super) fn check(
@@ -30,7 +41,6 @@ pub(super) fn check(
 ) {
     let typed = policy.typed();
     let system = solved.one();
-    let (proof_system, proof_graph) = (solved.spaces.widest(), solved.proof_graph());
     let actions: Vec<usize> = typed
         .actions
         .iter()
@@ -41,65 +51,114 @@ pub(super) fn check(
     if actions.is_empty() {
         return;
     }
-    let mut answered = |verdict, how: String, evidence| {
-        let id = "permanent-blocks".to_owned();
-        report.answered.push(Answered { id, verdict, level: Level::Info, how, evidence });
-    };
-    if !proof_graph.complete() || !solved.graph.complete() || !solved.gaps.is_empty() {
-        let why = "permanent blocks are found only where every state can be visited".to_owned();
-        answered(Verdict::Unknown, why.clone(), None);
-        undecided.push(("permanent-blocks".to_owned(), why));
-        return;
-    }
-    let of_action = |action: usize| -> Vec<usize> {
-        let classes = proof_system.classes.iter().enumerate();
-        classes.filter(|(_, class)| takes_part(proof_system, class, action)).map(|(at, _)| at).collect()
-    };
-    let groups: Vec<Vec<usize>> = actions.iter().map(|action| of_action(*action)).collect();
-    let closed = proof_graph.traps(proof_system, &groups);
-    let mut traps: Vec<Trap> = Vec::new();
-    for (at, action) in actions.iter().enumerate() {
-        // A state counts if the action is closed in all states that differ only in what is in flight.
-        let mut all: HashMap<&[i64], bool> = HashMap::new();
-        let same = std::ptr::eq(proof_graph, &solved.graph);
-        for state in if same { 0..0 } else { 0..proof_graph.states() } {
-            let known = project(proof_system, system, proof_graph.state(state));
-            let trapped = closed.is_trapped(at, state);
-            all.entry(known).and_modify(|all| *all &= trapped).or_insert(trapped);
+    let wide = (solved.spaces.widest(), solved.proof_graph());
+    let whole = wide.1.complete() && solved.graph.complete();
+    let mut first: Vec<(usize, Option<Vec<Step>>)> = Vec::new();
+    let mut open = !solved.gaps.is_empty();
+    if whole {
+        let groups: Vec<Vec<usize>> = actions.iter().map(|action| of_action(wide.0, *action)).collect();
+        let closed = wide.1.traps(wide.0, &groups);
+        let space = Space { system, graph: &solved.graph, wide };
+        for (at, action) in actions.iter().enumerate() {
+            first.push((*action, first_trap(policy, &space, *action, &closed, at)));
         }
-        let trapped = |state: usize| {
-            if same {
-                closed.is_trapped(at, state)
-            } else {
-                all.get(solved.graph.state(state)).copied().unwrap_or(false)
+    } else if !open {
+        // The part that an action depends on may be small enough.
+        let deadline = Instant::now() + options.time.mul_f64(0.1);
+        for action in &actions {
+            match part(policy, solved, *action, options, deadline) {
+                Part::Trap(steps) => first.push((*action, Some(steps))),
+                Part::NoTrap => {}
+                Part::TooLarge => open = true,
             }
-        };
-        if trapped(0) {
-            // Never allowed at all: told elsewhere.
-            continue;
-        }
-        let undeclared = |state: usize| trapped(state) && !declared(policy, system, *action, solved.graph.state(state));
-        let Some(first) = (0..solved.graph.states()).find(|state| undeclared(*state)) else { continue };
-        match traps.iter_mut().find(|trap| trap.state == first) {
-            Some(trap) => trap.actions.push(*action),
-            None => traps.push(Trap { state: first, actions: vec![*action] }),
         }
     }
-    let (states, transitions) = (proof_graph.states(), proof_graph.transitions());
-    let evidence = Evidence::Explored { states, transitions, part: false };
-    answered(Verdict::Proved, format!("all {states} states visited"), Some(evidence));
+    let mut answered = |verdict, how: String| {
+        report.answered.push(Answered { id: ID.to_owned(), verdict, level: Level::Info, how, evidence: None });
+    };
+    if open {
+        let why = "permanent blocks are found only where every state can be visited".to_owned();
+        answered(Verdict::Unknown, why.clone());
+        undecided.push((ID.to_owned(), why));
+    } else {
+        let how = if whole {
+            format!("all {} states visited", wide.1.states())
+        } else {
+            "all states visited of the parts that the actions depend on".to_owned()
+        };
+        answered(Verdict::Proved, how);
+    }
+    let mut traps: Vec<Trap> = Vec::new();
+    for (action, steps) in first {
+        let Some(steps) = steps else { continue };
+        match traps.iter_mut().find(|trap| trap.steps == steps) {
+            Some(trap) => trap.actions.push(action),
+            None => traps.push(Trap { steps, actions: vec![action] }),
+        }
+    }
     for trap in traps {
         match told(policy, place, solved, &trap, options) {
             Ok(Some(diagnostic)) => report.diagnostics.push(diagnostic),
             Ok(None) => {}
-            Err(why) => report.diagnostics.push(internal(place, "permanent-blocks", &why)),
+            Err(why) => report.diagnostics.push(internal(place, ID, &why)),
         }
     }
 }
 
+fn of_action(system: &System, action: usize) -> Vec<usize> {
+    let classes = system.classes.iter().enumerate();
+    classes.filter(|(_, class)| takes_part(system, class, action)).map(|(at, _)| at).collect()
+}
+
+/// What the part of the system that an action depends on says of it.
+enum Part {
+    /// A shortest run after which the action is never allowed again, though nothing declares it.
+    Trap(Vec<Step>),
+    NoTrap,
+    TooLarge,
+}
+
+fn part(policy: &Policy, solved: &Solved, action: usize, options: &Options, deadline: Instant) -> Part {
+    let limits = Limits { states: options.states.min(FEW_STATES), ..Limits::until(deadline) };
+    let declared = |system: &System| Term::or(system.watched.iter().take(policy.typed().terminal.len()).map(holds));
+    let cut =
+        |system: &System| slice(system, &Goal::Stuck { state: declared(system), classes: of_action(system, action) });
+    let (Some(one), Some(wide)) = (cut(solved.one()), cut(solved.spaces.widest())) else { return Part::TooLarge };
+    let graph = Graph::explore(&one, &limits, false, &mut |_| {});
+    let wide_graph = Graph::explore(&wide, &limits, true, &mut |_| {});
+    if !graph.complete() || !wide_graph.complete() {
+        return Part::TooLarge;
+    }
+    let closed = wide_graph.traps(&wide, &[of_action(&wide, action)]);
+    let space = Space { system: &one, graph: &graph, wide: (&wide, &wide_graph) };
+    first_trap(policy, &space, action, &closed, 0).map_or(Part::NoTrap, Part::Trap)
+}
+
+fn first_trap(policy: &Policy, space: &Space<'_>, action: usize, closed: &Traps, group: usize) -> Option<Vec<Step>> {
+    let (wide, wide_graph) = space.wide;
+    let same = std::ptr::eq(wide_graph, space.graph);
+    // A state counts if the action is closed in all states that differ only in what is in flight.
+    let mut all: HashMap<&[i64], bool> = HashMap::new();
+    for state in if same { 0..0 } else { 0..wide_graph.states() } {
+        let known = project(wide, space.system, wide_graph.state(state));
+        let trapped = closed.is_trapped(group, state);
+        all.entry(known).and_modify(|all| *all &= trapped).or_insert(trapped);
+    }
+    let trapped = |state: usize| {
+        if same { closed.is_trapped(group, state) } else { all.get(space.graph.state(state)).copied().unwrap_or(false) }
+    };
+    if trapped(0) {
+        // Never allowed at all: told elsewhere.
+        return None;
+    }
+    let undeclared = |state: usize| trapped(state) && !declared(policy, space.system, action, space.graph.state(state));
+    let first = (0..space.graph.states()).find(|state| undeclared(*state))?;
+    Some(space.graph.path(first))
+}
+
 /// The part of a state that both systems have; what is in flight stands behind it.
-fn project<'s>(proof_system: &System, system: &System, state: &'s [i64]) -> &'s [i64] {
-    debug_assert!(proof_system.vars.len() >= system.vars.len());
+fn project<'s>(wide: &System, system: &System, state: &'s [i64]) -> &'s [i64] {
+    debug_assert!(wide.vars.len() >= system.vars.len());
     state.get(..system.vars.len()).unwrap_or(state)
 }
 
@@ -126,10 +185,10 @@ fn told(
 ) -> Result<Option<Diagnostic>, String> {
     let typed = policy.typed();
     let system = solved.one();
-    let steps = solved.graph.path(trap.state);
-    let mut replayed = replay(policy, 0, system, &steps, None, true)?;
+    let steps = &trap.steps;
+    let mut replayed = replay(policy, 0, system, steps, None, true)?;
     // Where nothing is allowed any more a deadlock has been told, or a lock-down declared.
-    if solved.graph.next(trap.state).is_empty() {
+    if blocked(policy, system, &replayed.state, &replayed.session, &|_| true).is_ok() {
         return Ok(None);
     }
     let wanted = |class: &Class| trap.actions.iter().any(|action| takes_part(system, class, *action));
@@ -155,7 +214,7 @@ fn told(
     if let Some(rule) = rule {
         diagnostic = diagnostic.label(format!("{} denies from here on", rule_name(policy, rule)));
     }
-    if let Some((span, words)) = expr.and_then(|expr| cause(policy, system, &steps, expr)) {
+    if let Some((span, words)) = expr.and_then(|expr| cause(policy, system, steps, expr)) {
         diagnostic = diagnostic.also(span, words);
     }
     if options.strict {

@@ -167,7 +167,7 @@ struct Open {
 }
 
 /// States of a group that are visited where those of the first group are too many.
-const FEW_STATES: usize = 100_000;
+pub(super) const FEW_STATES: usize = 100_000;
 
 /// Answers every goal of every group by `deadline`. The first group is about the policy as it stands; if its states
 /// cannot all be visited, neither can those of the others, which have more.

@@ -6,7 +6,7 @@ use crate::model::{Class, Guard, Label, System, Term, after};
 pub(super) struct Conditions {
     /// Each guard, true where it holds and has a value.
     pub(super) guards: Vec<(Option<Label>, Term)>,
-    /// Each invariant of the system after the effect.
+    /// Each invariant of the system after the effect; true where the call cannot break it.
     pub(super) invariants: Vec<Term>,
     /// The session is not faulted, and every part of the effect has a value.
     pub(super) rest: Term,
@@ -20,7 +20,16 @@ impl Conditions {
         let parts = class.effect.iter().map(|assign| assign.term.has_value());
         Self {
             guards: class.guards.iter().map(|Guard { label, term, .. }| (*label, holds(term))).collect(),
-            invariants: system.invariants.iter().map(|invariant| holds(&after(&invariant.term, &effect))).collect(),
+            invariants: system
+                .invariants
+                .iter()
+                .enumerate()
+                .map(
+                    |(at, invariant)| {
+                        if system.asks(class, at) { holds(&after(&invariant.term, &effect)) } else { Term::TRUE }
+                    },
+                )
+                .collect(),
             rest: Term::and(std::iter::once(alive).chain(parts)),
         }
     }

@@ -32,8 +32,7 @@ pub fn verify(
     if claims.len() != certificate.questions.len() {
         wrong.push("a question is answered twice".to_owned());
     }
-    let blocks = claims.remove("permanent-blocks");
-    for (at, mut group) in plan::groups(policy, &tools).into_iter().enumerate() {
+    for mut group in plan::groups(policy, &tools) {
         group.system.gaps.extend(gaps.iter().cloned());
         let mut mine = Vec::new();
         for question in &group.questions {
@@ -42,20 +41,17 @@ pub fn verify(
                 None => wrong.push(format!("`{}` is not answered", question.id)),
             }
         }
-        let blocks = blocks.filter(|_| at == 0);
-        verify_group(policy, group, &mine, blocks, &options, deadline, progress, &mut wrong);
+        verify_group(policy, group, &mine, &options, deadline, progress, &mut wrong);
     }
     wrong.extend(claims.keys().map(|id| format!("`{id}` is no question of this policy")));
     wrong.sort();
     wrong
 }
 
-#[expect(clippy::too_many_arguments, reason = "one call")]
 fn verify_group(
     policy: &Policy,
     group: Group,
     claims: &[&crate::proof::Question],
-    blocks: Option<&crate::proof::Question>,
     options: &Options,
     deadline: Instant,
     progress: &mut dyn FnMut(usize),
@@ -65,8 +61,7 @@ fn verify_group(
     let spaces = spaces(&group, options);
     let Group { questions, .. } = group;
     let explored = |claim: &&crate::proof::Question| matches!(claim.by, Some(Evidence::Explored { part: false, .. }));
-    let graph = (claims.iter().any(explored) || blocks.is_some_and(|claim| explored(&claim)))
-        .then(|| spaces.explore_widest(options, deadline, progress));
+    let graph = claims.iter().any(explored).then(|| spaces.explore_widest(options, deadline, progress));
     for question in &questions {
         let Some(claim) = claims.iter().find(|claim| claim.id == question.id) else { continue };
         let told = match (&claim.by, claim.verdict) {
@@ -97,12 +92,6 @@ fn verify_group(
         if let Err(why) = told {
             wrong.push(format!("`{}`: {why}", question.id));
         }
-    }
-    if let Some(Evidence::Explored { states, transitions, .. }) = blocks.and_then(|claim| claim.by.as_ref())
-        && let Some(graph) = &graph
-        && (!graph.complete() || graph.states() != *states || graph.transitions() != *transitions)
-    {
-        wrong.push(format!("`permanent-blocks`: {states} states are claimed, {} were found", graph.states()));
     }
 }
 

@@ -139,7 +139,7 @@ impl Graph {
                     *word |= 1 << (class % 64);
                 }
                 // One state may have thousands of steps.
-                if self.transitions % (INTERVAL as u64) == 0 && Instant::now() >= limits.deadline {
+                if self.transitions.is_multiple_of(INTERVAL as u64) && Instant::now() >= limits.deadline {
                     return Err(Stop::Time);
                 }
                 let hash = hasher.hash_one(next);

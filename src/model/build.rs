@@ -79,6 +79,7 @@ pub fn build(request: &Request<'_>) -> System {
         tools: Vec::new(),
         classes: Vec::new(),
         invariants,
+        fragile: Vec::new(),
         fault: None,
         watched,
         late: Vec::new(),
@@ -95,6 +96,7 @@ pub fn build(request: &Request<'_>) -> System {
         system.fault = Some(system.vars.len());
         system.vars.push(Var { name: "faulted".into(), ty: VarType::Bool, init: 0, origin: None, capped: false });
     }
+    system.look_at_answers();
     verify::check(request, &mut system);
     let mut seen: Vec<Gap> = Vec::new();
     for gap in std::mem::take(&mut system.gaps) {

@@ -19,18 +19,17 @@ pub fn overlapping(system: &System, bound: Option<u32>) -> System {
             let own_values = outcome.changes.iter().any(|change| change.term.has_params());
             outcome.witnessed &= class.witnessed && (bound.is_none() || !own_values);
             out.late.push((at, outcome.clone()));
-            match answers.iter_mut().find(|late| !own_values && !late.own_values && same(&late.outcome, &outcome)) {
-                Some(late) => {
-                    // Only calls with a witness count towards real runs.
-                    if outcome.witnessed && !late.outcome.witnessed {
-                        late.outcome = outcome.clone();
-                    }
-                    late.calls.push((at, outcome.witnessed));
+            let known =
+                answers.iter_mut().find(|late| !own_values && !late.own_values && same(&late.outcome, &outcome));
+            if let Some(late) = known {
+                // Only calls with a witness count towards real runs.
+                if outcome.witnessed && !late.outcome.witnessed {
+                    late.outcome = outcome.clone();
                 }
-                None => {
-                    let calls = vec![(at, outcome.witnessed)];
-                    answers.push(Late { class: at, outcome, own_values, calls, var: 0 });
-                }
+                late.calls.push((at, outcome.witnessed));
+            } else {
+                let calls = vec![(at, outcome.witnessed)];
+                answers.push(Late { class: at, outcome, own_values, calls, var: 0 });
             }
         }
     }

@@ -18,6 +18,9 @@ pub struct System {
     pub classes: Vec<Class>,
     /// Those of every side, in file order; an allowed call leaves all of them true.
     pub invariants: Vec<Invariant>,
+    /// For each invariant whether an answer can break it. One that no answer can break holds in every reachable state,
+    /// and only the calls that change its variables need to be asked about it.
+    pub fragile: Vec<bool>,
     /// The variable (bool) that is true once an `on_result` could not be evaluated: then every call is denied.
     /// Present only where that can happen.
     pub fault: Option<usize>,
@@ -274,13 +277,32 @@ impl System {
         }
         if matches!(class.kind, Kind::Call { .. }) {
             let effect = class.committed();
-            for invariant in self.invariants.iter().filter(|invariant| of_side(invariant.side)) {
-                must(&after(&invariant.term, &effect));
+            for (at, invariant) in self.invariants.iter().enumerate().filter(|(_, one)| of_side(one.side)) {
+                if self.asks(class, at) {
+                    must(&after(&invariant.term, &effect));
+                }
             }
         }
         let parts = class.effect.iter().filter(|assign| of_side(assign.side)).map(|assign| assign.term.has_value());
         all.extend(parts.collect::<Vec<_>>());
         Term::and(all)
+    }
+
+    /// Whether a call of the class can be denied by the invariant.
+    #[must_use]
+    pub fn asks(&self, class: &Class, invariant: usize) -> bool {
+        class.affected.contains(&invariant) || self.fragile.get(invariant) != Some(&false)
+    }
+
+    /// Sees which invariants answers can break.
+    pub(super) fn look_at_answers(&mut self) {
+        let changes = || {
+            let classes = self.classes.iter().flat_map(|class| &class.outcomes);
+            classes.flat_map(|outcome| &outcome.changes).filter(|change| change.term != Term::Var(change.var))
+        };
+        let changed: std::collections::BTreeSet<usize> = changes().map(|change| change.var).collect();
+        let fragile = |invariant: &Invariant| changed.iter().any(|var| invariant.term.reads(*var));
+        self.fragile = self.invariants.iter().map(fragile).collect();
     }
 
     /// A term in the policy language, for people.

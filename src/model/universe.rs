@@ -75,9 +75,8 @@ fn whole(name: String, groups: &[Group<'_>]) -> String {
         return name;
     }
     let longer = format!("{name}any");
-    let same = groups.iter().all(|group| {
-        group.matches(&name) == group.matches(&longer) && !group.literals.iter().any(|literal| *literal == longer)
-    });
+    let same =
+        groups.iter().all(|group| group.matches(&name) == group.matches(&longer) && !group.literals.contains(&longer));
     if same { longer } else { name }
 }
 

@@ -42,6 +42,7 @@ fn system(vars: &[(VarType, i64)], classes: Vec<Class>, invariants: Vec<Term>) -
             .enumerate()
             .map(|(index, term)| Invariant { side: 0, index, term })
             .collect(),
+        fragile: Vec::new(),
         fault: None,
         watched: Vec::new(),
         gaps: Vec::new(),

@@ -35,7 +35,7 @@ pub(super) fn traces(folder: &Path, policy: &str, found: &[Diagnostic]) -> Resul
     Ok(())
 }
 
-/// serde_json's numbers keep their spelling, which other formats do not know of.
+/// The numbers of `serde_json` keep their spelling, which other formats do not know of.
 fn yaml(value: &Value) -> serde_yaml::Value {
     match value {
         Value::Null => serde_yaml::Value::Null,
