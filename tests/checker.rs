@@ -197,3 +197,37 @@ fn every_finding_of_one_policy_alone_is_planted_somewhere() {
     let missing: Vec<&str> = findings.map(|code| code.id()).filter(|id| !planted.contains(*id)).collect();
     assert!(missing.is_empty(), "no fault shows {missing:?}");
 }
+
+/// A policy whose states are too many to visit gets a verdict for every question within the time.
+#[test]
+fn large_policies_are_decided() {
+    for (name, open) in [("large", vec!["permanent-blocks"]), ("parts", vec![])] {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/fixtures/checker/{name}.yaml"));
+        let proof = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.proof.json"));
+        // Slow machines may take longer; that it takes no longer than 10 s elsewhere is measured, not asserted.
+        let output = Command::new(env!("CARGO_BIN_EXE_praxiom"))
+            .args(["check", "--stats", "--time-limit", "60s", "--proof"])
+            .args([&proof, &path])
+            .output()
+            .unwrap();
+        let text = String::from_utf8(output.stderr).unwrap();
+        let table = text.split("how each question was answered").nth(1).unwrap();
+        let unknown: Vec<&str> = table
+            .lines()
+            .filter(|line| line.split_whitespace().nth(1) == Some("unknown"))
+            .map(|line| line.split_whitespace().next().unwrap())
+            .collect();
+        assert_eq!(unknown, open, "{name}: {table}");
+        assert_eq!(output.status.code(), Some(1), "{text}");
+        // What was proved is confirmed by another run, without search: only the verdicts are objected to.
+        let verified =
+            Command::new(env!("CARGO_BIN_EXE_praxiom")).arg("verify").args([&proof, &path]).output().unwrap();
+        let text = String::from_utf8(verified.stderr).unwrap();
+        let objections: Vec<&str> = text.lines().filter(|line| line.starts_with("error")).collect();
+        assert!(!objections.is_empty(), "{text}");
+        assert!(
+            objections.iter().all(|line| line.ends_with("does not hold") || line.ends_with("when it was made")),
+            "{objections:?}"
+        );
+    }
+}
