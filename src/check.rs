@@ -21,7 +21,7 @@ use crate::catalogue::Catalogue;
 use crate::eval::Policy;
 pub use crate::proof::InFlight;
 use crate::proof::{self, Certificate, Evidence, Level};
-use crate::text::{Code, Diagnostic, Span, Verdict};
+use crate::text::{Code, Diagnostic, Severity, Span, Verdict};
 pub use compare::{Comparison, compare};
 pub use picture::{Edge, Node, NodeKind, Picture, picture};
 use solve::{How, Reach, Solved};
@@ -132,7 +132,7 @@ pub fn check(
         }
     }
     report.undecided = undecided.len();
-    report.diagnostics.extend(undecided_findings(place, undecided));
+    report.diagnostics.extend(undecided_findings(place, undecided, options.strict));
     report.assumptions = assumptions(policy, catalogue, options);
     if report.counts.is_none() && report.engine == "explicit" {
         report.engine = "symbolic";
@@ -217,8 +217,9 @@ impl Report {
     }
 }
 
-/// One finding for each reason, with the questions that it leaves open.
-fn undecided_findings(place: Span, undecided: Vec<(String, String)>) -> Vec<Diagnostic> {
+/// One finding for each reason, with the questions that it leaves open. What would only be told, not complained of, is
+/// no worse when it stays open.
+fn undecided_findings(place: Span, undecided: Vec<(String, String)>, strict: bool) -> Vec<Diagnostic> {
     let mut by_reason: Vec<(String, Vec<String>)> = Vec::new();
     for (id, why) in undecided {
         match by_reason.iter_mut().find(|(known, _)| *known == why) {
@@ -231,10 +232,12 @@ fn undecided_findings(place: Span, undecided: Vec<(String, String)>) -> Vec<Diag
         let shown: Vec<String> = ids.iter().take(8).map(|id| format!("`{id}`")).collect();
         let more =
             if ids.len() > shown.len() { format!(" and {} more", ids.len() - shown.len()) } else { String::new() };
+        let mild = !strict && ids.iter().all(|id| *id == blocks::ID);
         Diagnostic::new(Code::PX4017, place.at_start(), format!("{what} undecided: {why}"))
             .note(format!("neither proved nor refuted: {}{more}", shown.join(", ")))
             .help("give it more time with `--time-limit`, bound the numbers by guards, or accept it with `--allow-unknown`")
             .verdict(Verdict::Unknown)
+            .with_severity(if mild { Severity::Info } else { Severity::Warning })
     };
     by_reason.into_iter().map(finding).collect()
 }

@@ -117,7 +117,8 @@ fn a_certificate_is_confirmed_and_a_forged_one_is_not() {
 fn a_gateway_starts_only_with_what_was_proved() {
     let folder = folder("serve");
     fs::write(folder.join("p.yaml"), POLICY).unwrap();
-    fs::write(folder.join("praxiom.yaml"), "servers: {}\n").unwrap();
+    let server = json!({"command": env!("CARGO_BIN_EXE_praxiom"), "args": ["demo-server", "files"], "trust": "*"});
+    fs::write(folder.join("praxiom.yaml"), json!({"servers": {"fs": server}}).to_string()).unwrap();
     let serve = |proof: &str| {
         let args = ["serve", "--config", "praxiom.yaml", "--policy", "p.yaml", "--require-proof", proof];
         praxiom(&folder, &args)

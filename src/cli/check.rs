@@ -145,7 +145,8 @@ pub(super) fn run(args: &Args, printer: &mut Printer) -> Result<Outcome, ToolErr
         }
         let (errors, warnings) = count(&found);
         // An undecided question has an exit code of its own.
-        let unknown = found.iter().filter(|diagnostic| diagnostic.code == Code::PX4017).count();
+        let open = |found: &&Diagnostic| found.code == Code::PX4017 && found.severity > Severity::Info;
+        let unknown = found.iter().filter(open).count();
         let errors = errors + if args.strict { warnings - unknown } else { 0 };
         let undecided = if unknown > 0 { report.as_ref().map_or(0, |report| report.undecided) } else { 0 };
         let model = report.as_ref().map(|report| Explored { counts: report.counts, engine: report.engine });
