@@ -114,10 +114,10 @@ impl Subject {
 /// The tools of a policy's model.
 pub(super) fn tools(policy: &Policy, catalogue: Option<&Catalogue>) -> (Vec<ToolName>, Vec<Gap>) {
     let typed = policy.typed();
-    let terminal = typed.terminal.iter().flat_map(|terminal| terminal.blocks.iter().map(|(glob, _)| glob));
+    let terminal = typed.terminal.iter().map(|terminal| terminal.blocks.iter().map(|(glob, _)| glob).collect());
     let events = typed.checks.iter().flat_map(|check| check.kind.events());
-    let events = events.into_iter().flat_map(|event| event.globs.iter().map(|(glob, _)| glob));
-    let extra: Vec<&Glob> = terminal.chain(events).collect();
+    let events = events.map(|event| event.globs.iter().map(|(glob, _)| glob).collect());
+    let extra: Vec<Vec<&Glob>> = terminal.chain(events).collect();
     universe(&[policy], &extra, catalogue)
 }
 

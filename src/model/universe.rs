@@ -13,7 +13,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 /// Combinations of globs that are told apart.
 const MAX_REGIONS: usize = 256;
 /// What the searches for their names may cost together: the states of a search multiply with each glob.
-const MAX_COST: usize = 2_048;
+const MAX_COST: usize = 8_192;
 /// Choices of one glob for each rule that are tried for one combination.
 const MAX_CHOICES: usize = 48;
 
@@ -32,13 +32,17 @@ pub struct ToolName {
 /// The tools. With a catalogue: all of it, and the doors that a glob matches. Without: each name that a glob spells
 /// out, one name for each further combination of rules, and one that nothing covers.
 #[must_use]
-pub fn universe(policies: &[&Policy], extra: &[&Glob], catalogue: Option<&Catalogue>) -> (Vec<ToolName>, Vec<Gap>) {
+pub fn universe(
+    policies: &[&Policy],
+    extra: &[Vec<&Glob>],
+    catalogue: Option<&Catalogue>,
+) -> (Vec<ToolName>, Vec<Gap>) {
     let mut groups: Vec<Group<'_>> = Vec::new();
     for action in policies.iter().flat_map(|policy| &policy.typed().actions) {
         groups.push(Group::of(action.globs.iter().map(|(glob, _)| glob), action.span));
     }
-    for glob in extra {
-        groups.push(Group::of([*glob].into_iter(), Span::default()));
+    for globs in extra {
+        groups.push(Group::of(globs.iter().copied(), Span::default()));
     }
     let matched = |name: &str| groups.iter().any(|group| group.matches(name));
     if let Some(catalogue) = catalogue {
@@ -332,7 +336,7 @@ mod tests {
         let text = format!("default: deny\nactions:\n{actions}");
         let policy = Policy::compile(&text, FileId(0)).policy.unwrap();
         let extra: Vec<Glob> = extra.iter().map(|glob| Glob::parse(glob)).collect();
-        let extra: Vec<&Glob> = extra.iter().collect();
+        let extra: Vec<Vec<&Glob>> = extra.iter().map(|glob| vec![glob]).collect();
         let (tools, gaps) = universe(&[&policy], &extra, None);
         assert_eq!(gaps, []);
         for tool in &tools {

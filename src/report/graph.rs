@@ -29,8 +29,8 @@ fn fill(kind: NodeKind) -> &'static str {
     }
 }
 
-/// Labels of an edge that are written; more are counted.
-const MAX_LABELS: usize = 4;
+/// Labels of an edge that are written, and calls that stay in a node; more are counted.
+const MAX_LABELS: usize = 3;
 
 /// The first labels, and how many more there are.
 fn shortened(labels: &[String]) -> Vec<String> {

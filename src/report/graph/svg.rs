@@ -7,12 +7,12 @@ use std::fmt::Write;
 const CHAR: usize = 7;
 const LINE: usize = 16;
 const PADDING: usize = 10;
-const COLUMN_GAP: usize = 190;
-const ROW_GAP: usize = 34;
+const COLUMN_GAP: usize = 250;
+const ROW_GAP: usize = 56;
 const MARGIN: usize = 40;
 const TITLE: usize = 36;
 /// Longer lines are cut.
-const MAX_CHARS: usize = 40;
+const MAX_CHARS: usize = 34;
 
 struct Place {
     x: usize,
@@ -22,7 +22,14 @@ struct Place {
     lines: Vec<String>,
 }
 
+/// A rectangle: left, top, right, bottom.
+type Area = (usize, usize, usize, usize);
+
 impl Place {
+    fn area(&self) -> Area {
+        (self.x, self.y, self.x + self.width, self.y + self.height)
+    }
+
     fn middle(&self) -> usize {
         self.y + self.height / 2
     }
@@ -35,9 +42,22 @@ impl Place {
 #[must_use]
 pub fn svg(picture: &Picture) -> String {
     let places = places(picture);
-    let width = places.iter().map(Place::right).max().unwrap_or(0) + MARGIN;
-    let bottom = places.iter().map(|place| place.y + place.height).max().unwrap_or(TITLE);
-    let height = bottom + MARGIN + picture.remarks.len() * LINE;
+    // Lines first, then boxes, then what stands beside the lines, where there is room for it.
+    let mut taken: Vec<Area> = places.iter().map(Place::area).collect();
+    let mut body = String::new();
+    let mut labels = String::new();
+    for edge in &picture.edges {
+        if let (Some(from), Some(to)) = (places.get(edge.from), places.get(edge.to)) {
+            let middle = line(&mut body, from, to);
+            label(&mut labels, middle, &shortened(&edge.labels), &mut taken);
+        }
+    }
+    for (at, (place, node)) in places.iter().zip(&picture.nodes).enumerate() {
+        boxed(&mut body, place, node, at == 0);
+    }
+    let right = taken.iter().map(|area| area.2).max().unwrap_or(0);
+    let bottom = taken.iter().map(|area| area.3).max().unwrap_or(TITLE);
+    let (width, height) = (right + MARGIN, bottom + MARGIN + picture.remarks.len() * LINE);
     let mut out = String::new();
     let _ = writeln!(
         out,
@@ -50,14 +70,8 @@ pub fn svg(picture: &Picture) -> String {
     );
     let _ = writeln!(out, "  <rect width=\"{width}\" height=\"{height}\" fill=\"white\"/>");
     let _ = writeln!(out, "  <text x=\"{MARGIN}\" y=\"24\" font-size=\"15\">{}</text>", escaped(&picture.title));
-    for edge in &picture.edges {
-        if let (Some(from), Some(to)) = (places.get(edge.from), places.get(edge.to)) {
-            line(&mut out, from, to, &shortened(&edge.labels));
-        }
-    }
-    for (at, (place, node)) in places.iter().zip(&picture.nodes).enumerate() {
-        boxed(&mut out, place, node, at == 0);
-    }
+    out.push_str(&body);
+    out.push_str(&labels);
     for (at, remark) in picture.remarks.iter().enumerate() {
         let y = bottom + 24 + at * LINE;
         let _ = writeln!(out, "  <text x=\"{MARGIN}\" y=\"{y}\" fill=\"#555\">{}</text>", escaped(remark));
@@ -78,9 +92,10 @@ fn places(picture: &Picture) -> Vec<Place> {
             Place { x: 0, y: 0, width: (longest * CHAR + 2 * PADDING).max(60), height, lines }
         })
         .collect();
-    let depth = picture.nodes.iter().map(|node| node.depth).max().unwrap_or(0);
+    // A budget may take many calls: columns that would be empty are left out.
+    let columns: std::collections::BTreeSet<usize> = picture.nodes.iter().map(|node| node.depth).collect();
     let mut x = MARGIN;
-    for column in 0..=depth {
+    for column in columns {
         let mut members: Vec<(usize, usize)> = picture
             .nodes
             .iter()
@@ -114,12 +129,13 @@ fn mean_height(picture: &Picture, places: &[Place], node: usize, column: usize) 
     if heights.is_empty() { 0 } else { heights.iter().sum::<usize>() / heights.len() }
 }
 
-fn line(out: &mut String, from: &Place, to: &Place, labels: &[String]) {
+/// Draws a line and gives its middle.
+fn line(out: &mut String, from: &Place, to: &Place) -> (usize, usize) {
     let forward = to.x > from.x;
     let (x1, y1) =
         if forward { (from.right(), from.middle()) } else { (from.x + from.width / 2, from.y + from.height) };
     let (x2, y2) = if forward { (to.x, to.middle()) } else { (to.x + to.width / 2, to.y + to.height) };
-    let (middle_x, middle_y) = if forward {
+    if forward {
         let bend = usize::midpoint(x1, x2);
         let _ = writeln!(
             out,
@@ -135,16 +151,33 @@ fn line(out: &mut String, from: &Place, to: &Place, labels: &[String]) {
              stroke-dasharray=\"4 3\" marker-end=\"url(#tip)\"/>"
         );
         (usize::midpoint(x1, x2), low)
+    }
+}
+
+/// Writes the lines of a label around a place, moved up or down to where nothing else stands.
+fn label(out: &mut String, (middle_x, middle_y): (usize, usize), labels: &[String], taken: &mut Vec<Area>) {
+    let widest = labels.iter().map(|label| cut(label).chars().count()).max().unwrap_or(0) * CHAR;
+    let height = labels.len() * LINE;
+    let area = |top: usize| -> Area {
+        let left = middle_x.saturating_sub(widest / 2);
+        (left, top.saturating_sub(LINE), left + widest, top + height.saturating_sub(LINE))
     };
-    let top = middle_y.saturating_sub(labels.len().saturating_sub(1) * LINE / 2 + 4);
+    let free = |area: Area| {
+        taken.iter().all(|other| area.2 <= other.0 || other.2 <= area.0 || area.3 <= other.1 || other.3 <= area.1)
+    };
+    let ideal = middle_y.saturating_sub(labels.len().saturating_sub(1) * LINE / 2 + 4);
+    let around = (0..40).flat_map(|step| [ideal + step * LINE, ideal.saturating_sub(step * LINE)]);
+    let top = around.filter(|top| *top > TITLE + LINE).find(|top| free(area(*top))).unwrap_or(ideal);
+    taken.push(area(top));
     for (at, label) in labels.iter().enumerate() {
-        let y = top + at * LINE;
-        let _ = writeln!(
-            out,
-            "  <text x=\"{middle_x}\" y=\"{y}\" text-anchor=\"middle\" font-size=\"11\" fill=\"#333\" stroke=\"white\" \
-             stroke-width=\"3\" paint-order=\"stroke\">{}</text>",
-            escaped(&cut(label))
-        );
+        let (y, label) = (top + at * LINE, escaped(&cut(label)));
+        // A white edge below the letters keeps them apart from lines.
+        for look in ["stroke=\"white\" stroke-width=\"3\" fill=\"white\"", "fill=\"#333\""] {
+            let _ = writeln!(
+                out,
+                "  <text x=\"{middle_x}\" y=\"{y}\" text-anchor=\"middle\" font-size=\"11\" {look}>{label}</text>"
+            );
+        }
     }
 }
 
