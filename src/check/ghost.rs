@@ -38,9 +38,11 @@ pub(super) fn counted(system: &mut System, name: &str, mark: usize, most: i64) -
     })
 }
 
-/// Remembers that a condition over the state held before some call.
+/// Remembers that a condition over the state held before some step.
 pub(super) fn held(system: &mut System, name: &str, condition: &Term) -> usize {
-    remember(system, name, VarType::Bool, 0, |_, _, var| Term::or([Term::Var(var), condition.clone()]))
+    let var = remember(system, name, VarType::Bool, 0, |_, _, var| Term::or([Term::Var(var), condition.clone()]));
+    system.watches.push((var, Term::or([Term::Var(var), condition.clone()])));
+    var
 }
 
 /// Whether a call of the class is the event; a condition without a value is none.

@@ -82,6 +82,7 @@ pub fn build(request: &Request<'_>) -> System {
         fragile: Vec::new(),
         fault: None,
         watched,
+        watches: Vec::new(),
         late: Vec::new(),
         gaps,
     };

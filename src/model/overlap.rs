@@ -60,7 +60,12 @@ pub fn overlapping(system: &System, bound: Option<u32>) -> System {
     for late in answers {
         let params = system.classes.get(late.class).map(|class| class.params.clone()).unwrap_or_default();
         let marks = system.classes.get(late.class).map_or(0, |class| class.marks.len());
-        out.classes.push(late.answer(bound.is_some(), params, marks));
+        let mut answer = late.answer(bound.is_some(), params, marks);
+        for (var, term) in &system.watches {
+            let alone = Term::Var(*var);
+            answer.effect.push(Assign { var: *var, label: None, side: 0, term: term.clone(), alone });
+        }
+        out.classes.push(answer);
     }
     out
 }

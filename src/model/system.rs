@@ -26,6 +26,9 @@ pub struct System {
     pub fault: Option<usize>,
     /// The conditions over the state that the caller asked to have translated, in its order.
     pub watched: Vec<Term>,
+    /// Variables of the analysis that take these values before every step, an answer that comes late too.
+    #[serde(skip)]
+    pub watches: Vec<(usize, Term)>,
     /// The outcomes that classes have had before calls overlapped, by class: what may answer a call later.
     #[serde(skip)]
     pub late: Vec<(usize, Outcome)>,
