@@ -20,7 +20,13 @@ fn counters(count: usize) -> System {
         witnessed: true,
         params: Vec::new(),
         guards: Vec::new(),
-        effect: vec![Assign { var: at, label: None, side: 0, term: Term::add(Term::Var(at), Term::Int(1)) }],
+        effect: vec![Assign {
+            var: at,
+            label: None,
+            side: 0,
+            term: Term::add(Term::Var(at), Term::Int(1)),
+            alone: Term::add(Term::Var(at), Term::Int(1)),
+        }],
         affected: Vec::new(),
         outcomes: vec![Outcome { answer: None, witnessed: true, changes: Vec::new() }],
         marks: Vec::new(),
@@ -34,6 +40,7 @@ fn counters(count: usize) -> System {
         fragile: Vec::new(),
         fault: None,
         watched: Vec::new(),
+        late: Vec::new(),
         gaps: Vec::new(),
     }
 }

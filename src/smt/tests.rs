@@ -45,12 +45,15 @@ fn system(vars: &[(VarType, i64)], classes: Vec<Class>, invariants: Vec<Term>) -
         fragile: Vec::new(),
         fault: None,
         watched: Vec::new(),
+        late: Vec::new(),
         gaps: Vec::new(),
     }
 }
 
 fn assigns(all: &[(usize, Term)]) -> Vec<Assign> {
-    all.iter().map(|(var, term)| Assign { var: *var, label: None, side: 0, term: term.clone() }).collect()
+    all.iter()
+        .map(|(var, term)| Assign { var: *var, label: None, side: 0, term: term.clone(), alone: term.clone() })
+        .collect()
 }
 
 fn outcome(changes: &[(usize, Term)]) -> Outcome {

@@ -476,8 +476,8 @@ fn two_policies_side_by_side() {
     let globs = [Glob::parse("p__s*")];
     let when = policy("actions: [{name: a, match: '*', requires: \"contains(payload, '\\\"n\\\": 7')\"}]");
     let marks = [
-        Mark { side: 0, globs: &globs, when: None },
-        Mark { side: 0, globs: &globs, when: Some(&when.typed().actions[0].guards[0].expr) },
+        Mark { side: 0, globs: &globs, when: None, action: None },
+        Mark { side: 0, globs: &globs, when: Some(&when.typed().actions[0].guards[0].expr), action: None },
     ];
     let watched = [(1, &new.typed().invariants[0].expr)];
     let request = Request { sides: &sides, tools: &tools, marks: &marks[..1], watched: &watched };
