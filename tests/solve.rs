@@ -40,6 +40,7 @@ fn counters(count: usize) -> System {
         fragile: Vec::new(),
         fault: None,
         watched: Vec::new(),
+        watches: Vec::new(),
         late: Vec::new(),
         gaps: Vec::new(),
     }

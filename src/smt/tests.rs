@@ -45,6 +45,7 @@ fn system(vars: &[(VarType, i64)], classes: Vec<Class>, invariants: Vec<Term>) -
         fragile: Vec::new(),
         fault: None,
         watched: Vec::new(),
+        watches: Vec::new(),
         late: Vec::new(),
         gaps: Vec::new(),
     }
