@@ -26,9 +26,17 @@ pub(super) fn extent<'r>(reports: impl Iterator<Item = &'r Report>) -> String {
     if count == 0 {
         return String::new();
     }
-    let size = if all { format!("{states} states, {transitions} transitions; ") } else { String::new() };
+    let transitions = usize::try_from(transitions).unwrap_or(usize::MAX);
+    let size = match all {
+        true => format!("{}, {}; ", counted(states, "state"), counted(transitions, "transition")),
+        false => String::new(),
+    };
     let open = if undecided > 0 { format!(", {undecided} undecided") } else { String::new() };
-    format!(" ({size}{questions} questions{open})")
+    format!(" ({size}{}{open})", counted(questions, "question"))
+}
+
+fn counted(count: usize, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
 /// Every question with its verdict and how it is known.
