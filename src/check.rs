@@ -217,6 +217,9 @@ impl Report {
     }
 }
 
+/// Words of the reasons that more time or bounds can help with.
+const TIMELY: [&str; 4] = ["in time", "states", "bounded", "64 bits"];
+
 /// One finding for each reason, with the questions that it leaves open. What would only be told, not complained of, is
 /// no worse when it stays open.
 fn undecided_findings(place: Span, undecided: Vec<(String, String)>, strict: bool) -> Vec<Diagnostic> {
@@ -235,7 +238,11 @@ fn undecided_findings(place: Span, undecided: Vec<(String, String)>, strict: boo
         let mild = !strict && ids.iter().all(|id| *id == blocks::ID);
         Diagnostic::new(Code::PX4017, place.at_start(), format!("{what} undecided: {why}"))
             .note(format!("neither proved nor refuted: {}{more}", shown.join(", ")))
-            .help("give it more time with `--time-limit`, bound the numbers by guards, or accept it with `--allow-unknown`")
+            .help(if TIMELY.iter().any(|word| why.contains(word)) {
+                "give it more time with `--time-limit`, bound the numbers by guards, or accept it with `--allow-unknown`"
+            } else {
+                "change what the reason names, or accept it with `--allow-unknown`"
+            })
             .verdict(Verdict::Unknown)
             .with_severity(if mild { Severity::Info } else { Severity::Warning })
     };

@@ -48,7 +48,7 @@ pub(super) struct Args {
     #[arg(long)]
     allow_unknown: bool,
     /// Time for all questions of one policy, e.g. 500ms, 10s, 2m
-    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = time)]
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = time, allow_hyphen_values = true)]
     time_limit: Duration,
     /// Whether calls are decided while others are under way
     #[arg(long, value_enum, default_value_t = Calls::Many)]
@@ -122,11 +122,18 @@ pub(super) fn run(args: &Args, printer: &mut Printer) -> Result<Outcome, ToolErr
             "name one policy with `--proof`, and leave `--stage` out",
         ));
     }
+    if args.stage != Stage::Model && (args.stats || args.save_test.is_some()) {
+        return Err(ToolError::usage(
+            "`--stats` and `--save-test` are about what the model checker finds",
+            "leave `--stage` out",
+        ));
+    }
     let accepted = args.accept.as_deref().map(accept::read).transpose()?;
     let options = options(args);
     let mut files = Vec::new();
     let mut failed_to_run = None;
     let mut statistics = Vec::new();
+    let mut forgotten = 0;
     for path in &args.policies {
         let compiled = match compile(path, &mut sources) {
             Ok(compiled) => compiled,
@@ -141,7 +148,7 @@ pub(super) fn run(args: &Args, printer: &mut Printer) -> Result<Outcome, ToolErr
         let file = sources.iter().last().map_or(FileId(0), |(id, _)| id);
         let (mut found, report) = staged(compiled, file, &sources, catalogue.as_ref(), args.stage, &options);
         if let Some(accepted) = &accepted {
-            accepted.forget(&mut found, &sources);
+            forgotten += accepted.forget(&mut found, &sources);
         }
         let (errors, warnings) = count(&found);
         // An undecided question has an exit code of its own.
@@ -192,7 +199,8 @@ pub(super) fn run(args: &Args, printer: &mut Printer) -> Result<Outcome, ToolErr
             if let [only] = args.policies.as_slice() { shown(only) } else { format!("{} policies", files.len()) };
         let told = tally(&diagnostics).unwrap_or_else(|| "no findings".to_owned());
         let extent = stats::extent(statistics.iter().map(|(_, report)| report));
-        printer.remark(&format!("{what}: {told}{extent}"))?;
+        let forgotten = if forgotten > 0 { format!(", {forgotten} accepted") } else { String::new() };
+        printer.remark(&format!("{what}: {told}{forgotten}{extent}"))?;
     }
     if diagnostics.iter().any(|diagnostic| diagnostic.code == Code::PX9001) {
         return Ok(Outcome::Internal);

@@ -27,9 +27,10 @@ pub(super) fn extent<'r>(reports: impl Iterator<Item = &'r Report>) -> String {
         return String::new();
     }
     let transitions = usize::try_from(transitions).unwrap_or(usize::MAX);
-    let size = match all {
-        true => format!("{}, {}; ", counted(states, "state"), counted(transitions, "transition")),
-        false => String::new(),
+    let size = if all {
+        format!("{}, {}; ", counted(states, "state"), counted(transitions, "transition"))
+    } else {
+        String::new()
     };
     let open = if undecided > 0 { format!(", {undecided} undecided") } else { String::new() };
     format!(" ({size}{}{open})", counted(questions, "question"))
