@@ -116,6 +116,9 @@ impl Certificate {
         }
         for question in &self.questions {
             match (question.verdict, question.level) {
+                (Verdict::Holds | Verdict::Fails, _) if question.by.is_none() => {
+                    all.push(format!("nothing is given for `{}`", question.id));
+                }
                 (Verdict::Unknown, _) => all.push(format!("`{}` is undecided", question.id)),
                 (Verdict::Fails, Level::Error) => all.push(format!("`{}` does not hold", question.id)),
                 _ => {}

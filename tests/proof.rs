@@ -12,6 +12,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+type Forge = fn(&mut Value);
+
 const POLICY: &str = r#"
 default: deny
 state: {tainted: {type: bool, init: false}, a: {type: int, init: 0}, b: {type: int, init: 0}}
@@ -64,7 +66,6 @@ fn a_certificate_is_confirmed_and_a_forged_one_is_not() {
     let good = read(&folder.join("good.json"));
     let invariant = question(&mut good.clone(), "check:books")["by"]["invariant"].clone();
     assert!(invariant.is_object(), "the relation of two unbounded numbers needs an invariant: {good}");
-    type Forge = fn(&mut Value);
     let forgeries: [(&str, Forge); 8] = [
         ("fails the three queries", |proof| {
             question(proof, "check:books")["by"]["invariant"]["term"] = json!({"Bool": true});

@@ -62,7 +62,7 @@ pub(super) fn near_miss(
             let rank = usize::from(at != last.0);
             let had_answer = own.outcomes.get(last.1).is_some_and(|outcome| outcome.answer.is_some());
             let differs = if at == last.0 && outcome.answer.is_none() && had_answer {
-                format!("with another result step {number} leaves the session open")
+                format!("without such an answer step {number} leaves the session open")
             } else {
                 format!("step {number} as {} leaves the session open", words(system, class, &params, Some(outcome)))
             };

@@ -210,10 +210,6 @@ fn lines(system: &System, graph: &Graph, members: &Members) -> Vec<String> {
 fn kind(policy: &Policy, system: &System, graph: &Graph, members: &Members) -> NodeKind {
     let all = |test: &dyn Fn(&[i64]) -> bool| members.states.iter().all(|state| test(graph.state(*state)));
     let faulted = |state: &[i64]| system.fault.and_then(|fault| state.get(fault)).is_some_and(|value| *value != 0);
-    let safe = safe(system);
-    if all(&|state| faulted(state) || !value(&safe, state, &[])) {
-        return NodeKind::Unsafe;
-    }
     let declared = system.watched.iter().take(policy.typed().terminal.len());
     if declared.into_iter().any(|when| all(&|state| value(&holds(when), state, &[]))) {
         return NodeKind::Terminal;
@@ -223,5 +219,9 @@ fn kind(policy: &Policy, system: &System, graph: &Graph, members: &Members) -> N
         graph.steps(*state, |_, _| open = true);
         !open
     });
-    if stuck { NodeKind::Deadlock } else { NodeKind::Plain }
+    if stuck {
+        return NodeKind::Deadlock;
+    }
+    let safe = safe(system);
+    if all(&|state| faulted(state) || !value(&safe, state, &[])) { NodeKind::Unsafe } else { NodeKind::Plain }
 }

@@ -1,14 +1,17 @@
-//! PX4010 and PX4014: what can be seen without running anything.
+//! PX4010, PX4014 and PX4016: what can be seen without running anything.
 
 use crate::eval::Policy;
-use crate::ir::{ExprKind, ListId};
+use crate::ir::glob::overlap;
+use crate::ir::{CheckKind, ExprKind, ListId};
 use crate::model::universe::ToolName;
+use crate::text::suggest::nearest;
 use crate::text::{Code, Diagnostic};
 use std::collections::{HashMap, HashSet};
 
 pub(super) fn check(policy: &Policy, tools: &[ToolName], found: &mut Vec<Diagnostic>) {
     patterns(policy, found);
     arguments(policy, tools, found);
+    globs(policy, tools, found);
 }
 
 /// A text that holds another one of its list decides nothing, unless the list is also asked for members.
@@ -31,23 +34,65 @@ fn patterns(policy: &Policy, found: &mut Vec<Diagnostic>) {
         if !searched.contains(&id) || members.contains(&id) {
             continue;
         }
-        for (at, (text, span)) in list.texts.iter().enumerate() {
-            let wider = list.texts.iter().enumerate().find(|(other_at, (other, _))| {
-                *other_at != at && text.contains(&**other) && (other != text || *other_at < at)
+        // One finding for each pattern that decides for others.
+        let mut deciding: Vec<(usize, Vec<usize>)> = Vec::new();
+        for (at, (text, _)) in list.texts.iter().enumerate() {
+            let wider = list.texts.iter().enumerate().position(|(other_at, (other, _))| {
+                other_at != at && text.contains(&**other) && (other != text || other_at < at)
             });
-            let Some((_, (wider, wider_span))) = wider else { continue };
-            let same = wider == text;
-            let message = if same {
-                format!("`{text}` is listed twice")
-            } else {
-                format!("`{text}` never decides: `{wider}` is found wherever it is")
+            let Some(wider) = wider else { continue };
+            match deciding.iter_mut().find(|(known, _)| *known == wider) {
+                Some((_, idle)) => idle.push(at),
+                None => deciding.push((wider, vec![at])),
+            }
+        }
+        for (wider, idle) in deciding {
+            let (Some((wider, wider_span)), Some(first)) = (list.texts.get(wider), idle.first()) else { continue };
+            let Some((text, span)) = list.texts.get(*first) else { continue };
+            let more = idle.len() - 1;
+            let message = match (wider == text, more) {
+                (true, 0) => format!("`{text}` is listed twice"),
+                (_, 0) => format!("`{text}` never decides: `{wider}` is found wherever it is"),
+                _ => format!("`{text}` and {more} more never decide: `{wider}` is found wherever they are"),
             };
             found.push(
                 Diagnostic::new(Code::PX4010, *span, message)
-                    .also(*wider_span, if same { "first here" } else { "the pattern that decides" })
+                    .also(*wider_span, if wider == text { "first here" } else { "the pattern that decides" })
                     .help("remove it, or make the wider pattern narrower if it catches too much"),
             );
         }
+    }
+}
+
+/// A glob of a check or lock-down that matches nothing which an action covers or a server offers is a slip.
+fn globs(policy: &Policy, tools: &[ToolName], found: &mut Vec<Diagnostic>) {
+    let typed = policy.typed();
+    let listed = tools.iter().any(|tool| tool.listed);
+    // An uncovered tool is open then, and no glob of it is idle.
+    if !listed && typed.default == crate::policy::Default::Allow {
+        return;
+    }
+    // What is to be possible is told by its own question.
+    let checks = typed.checks.iter().filter(|check| !matches!(check.kind, CheckKind::Possible { .. }));
+    let events = checks.flat_map(|check| check.kind.events()).flat_map(|event| &event.globs);
+    let blocks = typed.terminal.iter().flat_map(|terminal| &terminal.blocks);
+    for (glob, span) in events.chain(blocks) {
+        let known = |tool: &&ToolName| tool.listed || typed.actions.iter().any(|action| action.matches(&tool.name));
+        let mut of_actions = typed.actions.iter().flat_map(|action| &action.globs);
+        if tools.iter().filter(known).any(|tool| glob.matches(&tool.name))
+            || (!listed && of_actions.any(|(other, _)| overlap(glob, other).is_some()))
+        {
+            continue;
+        }
+        let what = if listed { "no tool that is offered" } else { "no tool that an action covers" };
+        let known: Vec<&str> = tools.iter().filter(known).map(|tool| tool.name.as_str()).collect();
+        found.push(
+            Diagnostic::new(Code::PX4016, *span, format!("`{}` matches {what}, so this says nothing", glob.text()))
+                .help(nearest(glob.text(), known).map_or_else(
+                    || "correct the glob, or remove it".to_owned(),
+                    |near| format!("did you mean `{near}`?"),
+                )),
+        );
     }
 }
 

@@ -146,7 +146,10 @@ pub(super) fn run(args: &Args, printer: &mut Printer) -> Result<Outcome, ToolErr
         let policy = compiled.policy.clone();
         let digest = policy.as_ref().map(|policy| policy.digest().to_owned());
         let file = sources.iter().last().map_or(FileId(0), |(id, _)| id);
-        let (mut found, report) = staged(compiled, file, &sources, catalogue.as_ref(), args.stage, &options);
+        // Half a list would make good rules look wrong.
+        let (catalogue, stage) =
+            if broken_lists > 0 { (None, args.stage.min(Stage::Lint)) } else { (catalogue.as_ref(), args.stage) };
+        let (mut found, report) = staged(compiled, file, &sources, catalogue, stage, &options);
         if let Some(accepted) = &accepted {
             forgotten += accepted.forget(&mut found, &sources);
         }
@@ -159,7 +162,7 @@ pub(super) fn run(args: &Args, printer: &mut Printer) -> Result<Outcome, ToolErr
         let model = report.as_ref().map(|report| Explored { counts: report.counts, engine: report.engine });
         files.push(FileReport { path: shown(path), digest, errors, undecided, model });
         if let (Some(path), Some(policy), Some(report)) = (&args.proof, &policy, &report) {
-            let certificate = report.certificate(policy, catalogue.as_ref(), options.in_flight, errors);
+            let certificate = report.certificate(policy, catalogue, options.in_flight, errors);
             write_proof(path, &certificate)?;
         }
         if let Some(folder) = &args.save_test {

@@ -52,8 +52,8 @@ pub(super) struct Args {
     /// End with exit code 2 if any server is refused or does not start
     #[arg(long)]
     strict: bool,
-    /// Start only if this certificate of `praxiom check --proof` is of this policy and these tools, and nothing in it
-    /// failed or stayed undecided
+    /// Start only if this certificate of `praxiom check --proof` is of this policy and these tools, no error was found
+    /// and no question stayed undecided; its evidence is checked by `praxiom verify`, not here
     #[arg(long, value_name = "PROOF")]
     require_proof: Option<String>,
 }

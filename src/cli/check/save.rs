@@ -12,6 +12,15 @@ use std::path::{Path, PathBuf};
 pub(super) fn traces(folder: &Path, policy: &str, found: &[Diagnostic]) -> Result<(), ToolError> {
     let traces: Vec<(&Diagnostic, &Trace)> =
         found.iter().filter_map(|diagnostic| Some((diagnostic, &**diagnostic.trace.as_ref()?))).collect();
+    // A late answer has no place in a test file.
+    let traces: Vec<(&Diagnostic, &Trace)> =
+        traces.into_iter().filter(|(_, trace)| trace.rows.iter().all(|row| row.answers.is_none())).collect();
+    if policy == "-" && !traces.is_empty() {
+        return Err(ToolError::usage(
+            "a test needs a policy with a path",
+            "name a file instead of `-` with `--save-test`",
+        ));
+    }
     if traces.is_empty() {
         return Ok(());
     }
@@ -48,7 +57,7 @@ fn test(policy: &str, diagnostic: &Diagnostic, trace: &Trace) -> String {
     let quoted = |text: &str| Value::from(text).to_string();
     let name = format!("{} {}", diagnostic.code, diagnostic.code.name());
     let mut out = format!("policy: {}\ntests:\n  - name: {}\n    calls:\n", quoted(policy), quoted(&name));
-    for row in trace.rows.iter().filter(|row| row.answers.is_none()) {
+    for row in &trace.rows {
         let _ = write!(out, "      - {{call: {}", quoted(&row.tool));
         if row.upstream != crate::recording::upstream_of(&row.tool) {
             let _ = write!(out, ", upstream: {}", quoted(&row.upstream));
@@ -59,10 +68,8 @@ fn test(policy: &str, diagnostic: &Diagnostic, trace: &Trace) -> String {
         }
         let _ = writeln!(out, ", expect: {}}}", row.verdict);
     }
-    // A late answer has no place in a test file, so what it changed is not claimed either.
     if let Some(last) = trace.rows.last()
         && !last.state.is_empty()
-        && trace.rows.iter().all(|row| row.answers.is_none())
     {
         let _ = writeln!(out, "    state: {}", spaced(&Value::Object(last.state.clone())));
     }
