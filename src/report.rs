@@ -17,15 +17,18 @@ pub fn count(diagnostics: &[Diagnostic]) -> (usize, usize) {
     (of(Severity::Error), of(Severity::Warning))
 }
 
+/// `1 state`, `2 states`.
+#[must_use]
+pub fn counted(count: usize, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+}
+
 /// `2 errors, 1 warning`; `None` if there are neither.
 #[must_use]
 pub fn tally(diagnostics: &[Diagnostic]) -> Option<String> {
-    let plural = |count: usize, what: &str| match count {
-        0 => None,
-        1 => Some(format!("1 {what}")),
-        _ => Some(format!("{count} {what}s")),
-    };
     let (errors, warnings) = count(diagnostics);
-    let parts: Vec<String> = [plural(errors, "error"), plural(warnings, "warning")].into_iter().flatten().collect();
+    let counts = [(errors, "error"), (warnings, "warning")];
+    let parts: Vec<String> =
+        counts.into_iter().filter(|(count, _)| *count > 0).map(|(count, what)| counted(count, what)).collect();
     (!parts.is_empty()).then(|| parts.join(", "))
 }

@@ -250,7 +250,14 @@ fn staged(
             found.append(&mut checked.diagnostics);
             report = Some(checked);
         }
-        found = lint::silence(&written.comments, &written.expression_spans(), source, found);
+        // Of what was not asked, or stayed undecided, a comment may be right.
+        let answered = report.as_ref().is_some_and(|report| report.undecided == 0);
+        let settled = |code: Code| {
+            let of_model = (Code::PX4001..Code::PX5001).contains(&code);
+            let of_tools = (Code::PX6001..Code::PX7001).contains(&code);
+            (answered || !of_model) && (catalogue.is_some() || !of_tools)
+        };
+        found = lint::silence(&written.comments, &written.expression_spans(), source, found, &settled);
     }
     limit_diagnostics(&mut found);
     sort_diagnostics(&mut found);

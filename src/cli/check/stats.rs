@@ -1,15 +1,16 @@
 //! How far a policy is known: one line at the end, and with `--stats` how each question was answered.
 
 use crate::check::Report;
+use crate::report::counted;
 use crate::text::Verdict;
 use std::fmt::Write;
 
 /// Longer invariants are shown in part; the certificate has all of them.
 const MAX_HOW: usize = 300;
 
-/// ` (6 states, 31 transitions; 12 questions answered)`, or nothing where the model was not asked.
+/// ` (6 states, 31 transitions; 12 questions)`, or nothing where the model was not asked.
 pub(super) fn extent<'r>(reports: impl Iterator<Item = &'r Report>) -> String {
-    let (mut states, mut transitions, mut questions, mut undecided, mut count) = (0, 0, 0, 0, 0);
+    let (mut states, mut transitions, mut questions, mut undecided, mut count) = (0, 0_u64, 0, 0, 0);
     let mut all = true;
     for report in reports {
         count += 1;
@@ -26,9 +27,11 @@ pub(super) fn extent<'r>(reports: impl Iterator<Item = &'r Report>) -> String {
     if count == 0 {
         return String::new();
     }
-    let size = if all { format!("{states} states, {transitions} transitions; ") } else { String::new() };
+    let moves = usize::try_from(transitions).unwrap_or(usize::MAX);
+    let size = format!("{}, {}; ", counted(states, "state"), counted(moves, "transition"));
+    let size = if all { size } else { String::new() };
     let open = if undecided > 0 { format!(", {undecided} undecided") } else { String::new() };
-    format!(" ({size}{questions} questions{open})")
+    format!(" ({size}{}{open})", counted(questions, "question"))
 }
 
 /// Every question with its verdict and how it is known.

@@ -337,16 +337,12 @@ impl OfShape<'_> {
 
 fn assignments(all: &[Assignment], lowering: &mut Lowering<'_>, label: &dyn Fn(usize) -> Rule, into: &mut Vec<Assign>) {
     for (at, assignment) in all.iter().enumerate() {
+        let earlier = std::mem::take(&mut lowering.given);
+        let alone = lowering.term(&assignment.expr);
         // Earlier values of this variable alone stand before the state's.
-        let alone = {
-            let earlier = std::mem::take(&mut lowering.given);
-            let alone = lowering.term(&assignment.expr);
-            lowering.given = earlier;
-            alone
-        };
-        let earlier: Vec<_> = std::mem::take(&mut lowering.given);
         lowering.given = earlier.iter().filter(|(id, _)| *id == assignment.variable).cloned().collect();
-        let term = lowering.term(&assignment.expr);
+        // Without one it is the same, and what is not known of it is not asked twice.
+        let term = if lowering.given.is_empty() { alone.clone() } else { lowering.term(&assignment.expr) };
         lowering.given = earlier;
         lowering.given.retain(|(id, _)| *id != assignment.variable);
         lowering.given.push((assignment.variable, term.clone()));
