@@ -27,9 +27,12 @@ pub(super) fn extent<'r>(reports: impl Iterator<Item = &'r Report>) -> String {
     if count == 0 {
         return String::new();
     }
-    let moves = usize::try_from(transitions).unwrap_or(usize::MAX);
-    let size = format!("{}, {}; ", counted(states, "state"), counted(moves, "transition"));
-    let size = if all { size } else { String::new() };
+    let transitions = usize::try_from(transitions).unwrap_or(usize::MAX);
+    let size = if all {
+        format!("{}, {}; ", counted(states, "state"), counted(transitions, "transition"))
+    } else {
+        String::new()
+    };
     let open = if undecided > 0 { format!(", {undecided} undecided") } else { String::new() };
     format!(" ({size}{}{open})", counted(questions, "question"))
 }
