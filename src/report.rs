@@ -8,19 +8,13 @@ pub mod junit;
 pub mod short;
 mod trace;
 
-use crate::text::{Diagnostic, Severity};
+use crate::text::{Diagnostic, Severity, counted};
 
 /// How many errors and warnings there are.
 #[must_use]
 pub fn count(diagnostics: &[Diagnostic]) -> (usize, usize) {
     let of = |severity| diagnostics.iter().filter(|diagnostic| diagnostic.severity == severity).count();
     (of(Severity::Error), of(Severity::Warning))
-}
-
-/// `1 state`, `2 states`.
-#[must_use]
-pub fn counted(count: usize, what: &str) -> String {
-    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
 /// `2 errors, 1 warning`; `None` if there are neither.

@@ -26,6 +26,9 @@ checks:
   - {name: closed, never: {call: "github__*"}, after: {call: fs__read, when: "contains(call.text, '.env')"}}
 "#;
 
+/// What somebody does to a certificate.
+type Forge = fn(&mut Value);
+
 /// A folder of its own for a test.
 fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("proof-{name}"));
@@ -64,7 +67,6 @@ fn a_certificate_is_confirmed_and_a_forged_one_is_not() {
     let good = read(&folder.join("good.json"));
     let invariant = question(&mut good.clone(), "check:books")["by"]["invariant"].clone();
     assert!(invariant.is_object(), "the relation of two unbounded numbers needs an invariant: {good}");
-    type Forge = fn(&mut Value);
     let forgeries: [(&str, Forge); 8] = [
         ("fails the three queries", |proof| {
             question(proof, "check:books")["by"]["invariant"]["term"] = json!({"Bool": true});

@@ -127,6 +127,7 @@ pub(super) fn run(args: &Args, printer: &mut Printer) -> Result<Outcome, ToolErr
     let mut files = Vec::new();
     let mut failed_to_run = None;
     let mut statistics = Vec::new();
+    let mut forgotten = 0;
     for path in &args.policies {
         let compiled = match compile(path, &mut sources) {
             Ok(compiled) => compiled,
@@ -140,8 +141,10 @@ pub(super) fn run(args: &Args, printer: &mut Printer) -> Result<Outcome, ToolErr
         let digest = policy.as_ref().map(|policy| policy.digest().to_owned());
         let file = sources.iter().last().map_or(FileId(0), |(id, _)| id);
         let (mut found, report) = staged(compiled, file, &sources, catalogue.as_ref(), args.stage, &options);
+        // What is accepted is an error still, and a certificate says so.
+        let (proof_errors, _) = count(&found);
         if let Some(accepted) = &accepted {
-            accepted.forget(&mut found, &sources);
+            forgotten += accepted.forget(&mut found, &sources);
         }
         let (errors, warnings) = count(&found);
         // An undecided question has an exit code of its own.
@@ -152,7 +155,8 @@ pub(super) fn run(args: &Args, printer: &mut Printer) -> Result<Outcome, ToolErr
         let model = report.as_ref().map(|report| Explored { counts: report.counts, engine: report.engine });
         files.push(FileReport { path: shown(path), digest, errors, undecided, model });
         if let (Some(path), Some(policy), Some(report)) = (&args.proof, &policy, &report) {
-            let certificate = report.certificate(policy, catalogue.as_ref(), options.in_flight, errors);
+            let certificate =
+                report.certificate(policy, catalogue.as_ref(), options.in_flight, errors.max(proof_errors));
             write_proof(path, &certificate)?;
         }
         if let Some(folder) = &args.save_test {
@@ -191,8 +195,9 @@ pub(super) fn run(args: &Args, printer: &mut Printer) -> Result<Outcome, ToolErr
         let what =
             if let [only] = args.policies.as_slice() { shown(only) } else { format!("{} policies", files.len()) };
         let told = tally(&diagnostics).unwrap_or_else(|| "no findings".to_owned());
+        let known = if forgotten > 0 { format!(", {forgotten} accepted") } else { String::new() };
         let extent = stats::extent(statistics.iter().map(|(_, report)| report));
-        printer.remark(&format!("{what}: {told}{extent}"))?;
+        printer.remark(&format!("{what}: {told}{known}{extent}"))?;
     }
     if diagnostics.iter().any(|diagnostic| diagnostic.code == Code::PX9001) {
         return Ok(Outcome::Internal);

@@ -40,9 +40,10 @@ pub(super) fn read(path: &str) -> Result<Accepted, ToolError> {
 }
 
 impl Accepted {
-    /// Removes the accepted ones. A bug of ours and an undecided question are never accepted: the first is none of the
+    /// Removes the accepted ones, and says how many. A bug of ours and an undecided question are never accepted: the first is none of the
     /// policy, and for the second there is `--allow-unknown`.
-    pub(super) fn forget(&self, found: &mut Vec<Diagnostic>, sources: &Sources) {
+    pub(super) fn forget(&self, found: &mut Vec<Diagnostic>, sources: &Sources) -> usize {
+        let all = found.len();
         let mut left = self.0.clone();
         found.retain(|diagnostic| {
             if matches!(diagnostic.code, Code::PX9001 | Code::PX4017) {
@@ -58,5 +59,6 @@ impl Accepted {
                 _ => true,
             }
         });
+        all - found.len()
     }
 }

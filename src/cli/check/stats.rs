@@ -1,8 +1,7 @@
 //! How far a policy is known: one line at the end, and with `--stats` how each question was answered.
 
 use crate::check::Report;
-use crate::report::counted;
-use crate::text::Verdict;
+use crate::text::{Verdict, counted};
 use std::fmt::Write;
 
 /// Longer invariants are shown in part; the certificate has all of them.

@@ -165,7 +165,7 @@ fn every_call_is_of_some_class() {
                 })
                 .collect();
             // An invariant that no answer can break holds in every reachable state.
-            let holds = |(invariant, fragile): (&crate::model::Invariant, &bool)| {
+            let holds = |(invariant, fragile): (&Invariant, &bool)| {
                 *fragile || invariant.term.value(&state, &[]).is_ok_and(|value| value != 0)
             };
             if !system.invariants.iter().zip(&system.fragile).all(holds) {
