@@ -229,6 +229,9 @@ impl Report {
     }
 }
 
+/// Words of the reasons that more time or bounds can help with.
+const TIMELY: [&str; 4] = ["in time", "states", "bounded", "64 bits"];
+
 /// One finding for each reason, with the questions that it leaves open. What would only be told, not complained of, is
 /// no worse when it stays open.
 fn undecided_findings(
@@ -252,9 +255,15 @@ fn undecided_findings(
         let mild = !strict && ids.iter().all(|id| *id == blocks::ID);
         let finding = Diagnostic::new(Code::PX4017, place.at_start(), format!("{what} undecided: {why}"))
             .note(format!("neither proved nor refuted: {}{more}", shown.join(", ")));
+        let timely = TIMELY.iter().any(|word| why.contains(word));
         seen.into_iter()
+            .filter(|_| timely)
             .fold(finding, Diagnostic::note)
-            .help("give it more time with `--time-limit`, bound the numbers by guards, or accept it with `--allow-unknown`")
+            .help(if timely {
+                "give it more time with `--time-limit`, bound the numbers by guards, or accept it with `--allow-unknown`"
+            } else {
+                "change what the reason names, or accept it with `--allow-unknown`"
+            })
             .verdict(Verdict::Unknown)
             .with_severity(if mild { Severity::Info } else { Severity::Warning })
     };

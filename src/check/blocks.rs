@@ -77,7 +77,8 @@ pub(super) fn check(
         report.answered.push(Answered { id: ID.to_owned(), verdict, level: Level::Info, how, evidence: None });
     };
     if open {
-        let why = "permanent blocks are found only where every state can be visited".to_owned();
+        let gap = solved.gaps.first().map(|gap| gap.why.clone());
+        let why = gap.unwrap_or_else(|| "permanent blocks are found only where every state can be visited".to_owned());
         answered(Verdict::Unknown, why.clone());
         undecided.push((ID.to_owned(), why));
     } else {

@@ -41,6 +41,9 @@ pub(super) fn internal(place: Span, id: &str, why: &str) -> Diagnostic {
         .help("this is a bug of praxiom: please report it with the policy")
 }
 
+/// States and classes that are looked at for what comes nearest to an allowed call.
+const MAX_NEAREST: usize = 20_000;
+
 struct Teller<'c> {
     policy: &'c Policy,
     place: Span,
@@ -298,7 +301,12 @@ impl Teller<'_> {
         if let Some(reason) = &check.reason {
             diagnostic = diagnostic.note(reason.to_string());
         }
+        let passed = replayed.trace.rows.last().is_some_and(|row| row.verdict == "pass");
         let help = match &check.kind {
+            CheckKind::Never { .. } | CheckKind::Before { .. } if passed => {
+                "no action covers the last call, and `default: allow` lets it pass: write `default: deny`, or an action \
+                 with a guard for it"
+            }
             CheckKind::Always { .. } => {
                 "add an invariant or a guard that keeps it, or correct the effect that breaks it"
             }
@@ -379,8 +387,9 @@ impl Teller<'_> {
             Subject::EventHappens { check, event } => {
                 let Some(found) = typed.checks.get(check) else { return Ok(None) };
                 let message = format!("check '{}' holds only because `{event}` can never happen", found.name);
+                let why = if event == "never" { "there is no such call" } else { "no such call is allowed" };
                 Diagnostic::new(Code::PX4016, found.span, message)
-                    .label(format!("no such call is allowed {known}"))
+                    .label(format!("{why} {known}"))
                     .help("correct the glob or the condition of the event")
             }
             Subject::Possible { check, call } => {
@@ -389,6 +398,11 @@ impl Teller<'_> {
                 let span = calls.get(call).map_or(self.check_span(check), |event| event.span);
                 let message = format!("check '{}': the call is not possible", found.name);
                 let diagnostic = Diagnostic::new(Code::PX4015, span, message).label(format!("denied {known}"));
+                let wanted = calls.get(call);
+                let diagnostic = self.blamed(diagnostic, &|class| {
+                    let tool = class.tool().and_then(|at| self.solved.one().tools.get(at));
+                    tool.is_some_and(|tool| wanted.is_some_and(|event| event.matches(&tool.name)))
+                });
                 diagnostic
                     .help("weaken the rule that denies, or correct the glob")
                     .verdict(crate::text::Verdict::Refuted)
@@ -397,11 +411,53 @@ impl Teller<'_> {
         }))
     }
 
-    /// Adds who denies the calls before anything has happened.
+    /// The fewest rules that deny such a call in any of the first states, and how many calls lead there.
+    fn nearest(&self, wanted: &dyn Fn(&Class) -> bool) -> Option<(Vec<Rule>, usize)> {
+        let (system, graph) = (self.solved.one(), &self.solved.graph);
+        let classes: Vec<(&Class, super::terms::Conditions)> = system
+            .classes
+            .iter()
+            .filter(|class| class.witnessed && wanted(class))
+            .map(|class| (class, super::terms::Conditions::of(system, class)))
+            .collect();
+        let mut best: Option<(Vec<Rule>, usize)> = None;
+        for state in 0..graph.states().min(MAX_NEAREST / classes.len().max(1)) {
+            let values = graph.state(state);
+            for (class, conditions) in &classes {
+                let params = super::blockers::some_params(class, values);
+                let fails = |term: &crate::model::Term| !super::confirm::value(term, values, &params);
+                if conditions.guards.iter().any(|(label, term)| label.is_none() && fails(term)) {
+                    continue;
+                }
+                let guards = conditions.guards.iter().filter(|(_, term)| fails(term));
+                let mut rules: Vec<Rule> = guards.filter_map(|(label, _)| Some((*label)?.rule)).collect();
+                let invariants = system.invariants.iter().zip(&conditions.invariants).filter(|(_, term)| fails(term));
+                rules.extend(invariants.map(|(invariant, _)| Rule::Invariant(invariant.index)));
+                if !rules.is_empty() && best.as_ref().is_none_or(|(known, _)| rules.len() < known.len()) {
+                    best = Some((rules, graph.depth(state)));
+                }
+            }
+        }
+        best
+    }
+
+    /// Adds who denies the calls.
     fn blamed(&self, diagnostic: Diagnostic, wanted: &dyn Fn(&Class) -> bool) -> Diagnostic {
         let system = self.solved.one();
         let session = self.policy.session();
         let Ok(groups) = blocked(self.policy, system, &system.initial(), &session, wanted) else { return diagnostic };
+        if let Some((rules, calls)) = self.nearest(wanted) {
+            let mut diagnostic = diagnostic;
+            let names: Vec<String> = rules.iter().map(|rule| rule_name(self.policy, *rule)).collect();
+            for rule in &rules {
+                diagnostic = diagnostic.also(self.span(*rule), format!("{} denies", rule_name(self.policy, *rule)));
+            }
+            return diagnostic.note(format!(
+                "it comes nearest {}: then only {} denies",
+                after(calls),
+                names.join(" and ")
+            ));
+        }
         let by_ban = groups.iter().all(|group| {
             group.by.iter().any(|by| match by {
                 super::blockers::By::Rule(Rule::Guard { action, .. }) => {

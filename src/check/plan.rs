@@ -424,6 +424,14 @@ fn check(policy: &Policy, tools: &[ToolName], at: usize) -> Option<Group> {
         };
         Goal::Call(system.classes.iter().enumerate().filter_map(of).collect())
     };
+    // Whether such a call can be asked for at all, allowed or not.
+    let attempted = |system: &System| {
+        let of = |(index, _): (usize, &Class)| {
+            let event = ghost::mark_of(system, index, 0);
+            (event != Term::FALSE).then_some((index, event))
+        };
+        Goal::Call(system.classes.iter().enumerate().filter_map(of).collect())
+    };
     let mut ask = |id: String, subject, wants, goal| questions.push(Question { id, subject, goal, wants });
     let id = format!("check:{}", check.name);
     let this = Subject::Check(at);
@@ -433,12 +441,16 @@ fn check(policy: &Policy, tools: &[ToolName], at: usize) -> Option<Group> {
         CheckKind::Always { .. } => {}
         CheckKind::Never { after: None, .. } => {
             ask(id, this, Wants::Unreachable, happens(&system, 0, &Term::TRUE));
+            let (id, subject) = can("never");
+            ask(id, subject, Wants::Reachable, attempted(&system));
         }
         CheckKind::Never { after: Some(_), .. } => {
             let seen = ghost::happened(&mut system, "seen", 1);
             ask(id, this, Wants::Unreachable, happens(&system, 0, &Term::Var(seen)));
             let (id, subject) = can("after");
             ask(id, subject, Wants::Reachable, happens(&system, 1, &Term::TRUE));
+            let (id, subject) = can("never");
+            ask(id, subject, Wants::Reachable, attempted(&system));
         }
         CheckKind::AtMost { count, .. } => {
             let count = i64::try_from(*count).unwrap_or(i64::MAX - 1).min(i64::MAX - 1);

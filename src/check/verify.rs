@@ -43,6 +43,10 @@ pub fn verify(
         }
         verify_group(policy, group, &mine, &options, deadline, progress, &mut wrong);
     }
+    let assumptions = super::assumptions(policy, catalogue, &options);
+    if certificate.assumptions != assumptions {
+        wrong.push("its assumptions are not those of this policy".to_owned());
+    }
     wrong.extend(claims.keys().map(|id| format!("`{id}` is no question of this policy")));
     wrong.sort();
     wrong
@@ -64,6 +68,9 @@ fn verify_group(
     let graph = claims.iter().any(explored).then(|| spaces.explore_widest(options, deadline, progress));
     for question in &questions {
         let Some(claim) = claims.iter().find(|claim| claim.id == question.id) else { continue };
+        if claim.level != question.subject.level() {
+            wrong.push(format!("`{}`: its level is {:?}", question.id, question.subject.level()).to_lowercase());
+        }
         let told = match (&claim.by, claim.verdict) {
             (None, Verdict::Unknown) => continue,
             (None, _) => Err("nothing is given for it".to_owned()),

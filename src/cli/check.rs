@@ -48,7 +48,7 @@ pub(super) struct Args {
     #[arg(long)]
     allow_unknown: bool,
     /// Time for all questions of one policy, e.g. 500ms, 10s, 2m
-    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = time)]
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = time, allow_hyphen_values = true)]
     time_limit: Duration,
     /// Whether calls are decided while others are under way
     #[arg(long, value_enum, default_value_t = Calls::Many)]
@@ -120,6 +120,12 @@ pub(super) fn run(args: &Args, printer: &mut Printer) -> Result<Outcome, ToolErr
         return Err(ToolError::usage(
             "a certificate is of one policy and all stages",
             "name one policy with `--proof`, and leave `--stage` out",
+        ));
+    }
+    if args.stage != Stage::Model && (args.stats || args.save_test.is_some()) {
+        return Err(ToolError::usage(
+            "`--stats` and `--save-test` are about what the model checker finds",
+            "leave `--stage` out",
         ));
     }
     let accepted = args.accept.as_deref().map(accept::read).transpose()?;
@@ -195,9 +201,9 @@ pub(super) fn run(args: &Args, printer: &mut Printer) -> Result<Outcome, ToolErr
         let what =
             if let [only] = args.policies.as_slice() { shown(only) } else { format!("{} policies", files.len()) };
         let told = tally(&diagnostics).unwrap_or_else(|| "no findings".to_owned());
-        let known = if forgotten > 0 { format!(", {forgotten} accepted") } else { String::new() };
         let extent = stats::extent(statistics.iter().map(|(_, report)| report));
-        printer.remark(&format!("{what}: {told}{known}{extent}"))?;
+        let forgotten = if forgotten > 0 { format!(", {forgotten} accepted") } else { String::new() };
+        printer.remark(&format!("{what}: {told}{forgotten}{extent}"))?;
     }
     if diagnostics.iter().any(|diagnostic| diagnostic.code == Code::PX9001) {
         return Ok(Outcome::Internal);

@@ -42,12 +42,8 @@ pub(super) fn run(args: &Args, printer: &mut Printer) -> Result<Outcome, ToolErr
     let mut confirmed = 0;
     if let (Some(policy), Some(file)) = (&compiled.policy, &compiled.file) {
         let place = file.default_span.at_start();
-        let mut object = |why: String| {
-            diagnostics.push(
-                Diagnostic::new(Code::PX4020, place, format!("{}: {why}", shown(&args.proof)))
-                    .help("prove the policy again: `praxiom check POLICY --proof FILE`"),
-            );
-        };
+        let mut objected: Vec<String> = Vec::new();
+        let mut object = |why: String| objected.push(why);
         match Certificate::read(&text) {
             Err(why) => object(why),
             Ok(certificate) => {
@@ -65,6 +61,17 @@ pub(super) fn run(args: &Args, printer: &mut Printer) -> Result<Outcome, ToolErr
                     wrong.into_iter().for_each(&mut object);
                 }
             }
+        }
+        if !objected.is_empty() {
+            let message = format!("{} does not vouch for this policy", shown(&args.proof));
+            let mut found = Diagnostic::new(Code::PX4020, place, message);
+            for why in objected {
+                found = found.note(why);
+            }
+            diagnostics.push(found.help(
+                "mend what does not hold, give the tool list that it was made with, or prove the policy again: `praxiom \
+                 check POLICY --tools LOCK --proof FILE`",
+            ));
         }
     }
     let failed = diagnostics.iter().any(Diagnostic::is_error);

@@ -9,8 +9,10 @@ use std::collections::HashMap;
 /// Larger documents are refused.
 const MAX_BYTES: usize = 64 * 1024 * 1024;
 
-/// Accepted findings by code, file and message, and how often each was told. Lines may move.
-pub(super) struct Accepted(HashMap<(String, String, String), usize>);
+/// Accepted findings by code, file, message and the tools of their trace, and how often each was told. Lines may move.
+pub(super) struct Accepted(HashMap<Key, usize>);
+
+type Key = (String, String, String, Vec<String>);
 
 #[derive(Deserialize)]
 struct Document {
@@ -22,6 +24,12 @@ struct Finding {
     code: String,
     file: String,
     message: String,
+    trace: Option<Vec<Row>>,
+}
+
+#[derive(Deserialize)]
+struct Row {
+    tool: String,
 }
 
 pub(super) fn read(path: &str) -> Result<Accepted, ToolError> {
@@ -34,23 +42,26 @@ pub(super) fn read(path: &str) -> Result<Accepted, ToolError> {
     })?;
     let mut counts = HashMap::new();
     for finding in document.diagnostics {
-        *counts.entry((finding.code, finding.file, finding.message)).or_insert(0) += 1;
+        let tools = finding.trace.into_iter().flatten().map(|row| row.tool).collect();
+        *counts.entry((finding.code, finding.file, finding.message, tools)).or_insert(0) += 1;
     }
     Ok(Accepted(counts))
 }
 
 impl Accepted {
-    /// Removes the accepted ones, and says how many. A bug of ours and an undecided question are never accepted: the first is none of the
-    /// policy, and for the second there is `--allow-unknown`.
+    /// Removes the accepted ones and says how many they were. A bug of ours and an undecided question are never
+    /// accepted: the first is none of the policy, and for the second there is `--allow-unknown`.
     pub(super) fn forget(&self, found: &mut Vec<Diagnostic>, sources: &Sources) -> usize {
-        let all = found.len();
+        let before = found.len();
         let mut left = self.0.clone();
         found.retain(|diagnostic| {
             if matches!(diagnostic.code, Code::PX9001 | Code::PX4017) {
                 return true;
             }
             let file = sources.get(diagnostic.primary.span.file).map_or("?", Source::name);
-            let key = (diagnostic.code.id().to_owned(), file.to_owned(), diagnostic.message.clone());
+            let rows = diagnostic.trace.iter().flat_map(|trace| &trace.rows);
+            let tools = rows.map(|row| row.tool.clone()).collect();
+            let key = (diagnostic.code.id().to_owned(), file.to_owned(), diagnostic.message.clone(), tools);
             match left.get_mut(&key) {
                 Some(count) if *count > 0 => {
                     *count -= 1;
@@ -59,6 +70,6 @@ impl Accepted {
                 _ => true,
             }
         });
-        all - found.len()
+        before - found.len()
     }
 }

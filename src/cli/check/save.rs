@@ -2,7 +2,8 @@
 
 use super::super::error::ToolError;
 use crate::text::{Diagnostic, Trace};
-use serde_json::{Map, Value, json};
+use serde_json::Value;
+use std::fmt::Write;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -22,41 +23,19 @@ pub(super) fn traces(folder: &Path, policy: &str, found: &[Diagnostic]) -> Resul
     let reference = relative(folder, policy);
     for (at, (diagnostic, trace)) in traces.into_iter().enumerate() {
         let path = folder.join(format!("{stem}-{}-{}.test.yaml", diagnostic.code.id().to_lowercase(), at + 1));
-        let test = json!({"policy": reference, "tests": [test(diagnostic, trace)]});
-        let text =
-            serde_yaml::to_string(&yaml(&test)).map_err(|error| failed(&path, io::Error::other(error.to_string())))?;
         let head = format!(
             "# {}: {}\n# The calls that show it; they say what the policy does now.\n",
             diagnostic.code,
             diagnostic.message.replace('\n', " ")
         );
-        fs::write(&path, head + &text).map_err(|error| failed(&path, error))?;
+        fs::write(&path, head + &test(&reference, diagnostic, trace)).map_err(|error| failed(&path, error))?;
     }
     Ok(())
 }
 
-/// The numbers of `serde_json` keep their spelling, which other formats do not know of.
-fn yaml(value: &Value) -> serde_yaml::Value {
-    match value {
-        Value::Null => serde_yaml::Value::Null,
-        Value::Bool(value) => (*value).into(),
-        Value::Number(number) => match (number.as_i64(), number.as_u64()) {
-            (Some(small), _) => small.into(),
-            (None, Some(large)) => large.into(),
-            (None, None) => number.as_f64().map_or(serde_yaml::Value::Null, Into::into),
-        },
-        Value::String(text) => text.as_str().into(),
-        Value::Array(items) => items.iter().map(yaml).collect::<Vec<_>>().into(),
-        Value::Object(members) => {
-            let pairs = members.iter().map(|(name, value)| (name.as_str().into(), yaml(value)));
-            serde_yaml::Value::Mapping(pairs.collect())
-        }
-    }
-}
-
-/// The policy's path from the folder of the tests: absolute where the two share no root.
+/// The policy's path from the folder of the tests.
 fn relative(folder: &Path, policy: &str) -> String {
-    let full = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
+    let full = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
     let (folder, policy) = (full(folder), full(Path::new(policy)));
     let shared = folder.components().zip(policy.components()).take_while(|(a, b)| a == b).count();
     let up = folder.components().skip(shared).map(|_| Path::new(".."));
@@ -64,30 +43,35 @@ fn relative(folder: &Path, policy: &str) -> String {
     path.display().to_string()
 }
 
-fn test(diagnostic: &Diagnostic, trace: &Trace) -> Value {
-    let mut calls: Vec<Value> = Vec::new();
+/// The test file. Values are written as JSON, which YAML of any version reads alike.
+fn test(policy: &str, diagnostic: &Diagnostic, trace: &Trace) -> String {
+    let quoted = |text: &str| Value::from(text).to_string();
+    let name = format!("{} {}", diagnostic.code, diagnostic.code.name());
+    let mut out = format!("policy: {}\ntests:\n  - name: {}\n    calls:\n", quoted(policy), quoted(&name));
     for row in trace.rows.iter().filter(|row| row.answers.is_none()) {
-        let mut call = Map::new();
-        call.insert("call".to_owned(), row.tool.clone().into());
+        let _ = write!(out, "      - {{call: {}", quoted(&row.tool));
         if row.upstream != crate::recording::upstream_of(&row.tool) {
-            call.insert("upstream".to_owned(), row.upstream.clone().into());
+            let _ = write!(out, ", upstream: {}", quoted(&row.upstream));
         }
-        call.insert("args".to_owned(), row.arguments.clone());
+        let _ = write!(out, ", args: {}", spaced(&row.arguments));
         if let Some(result) = &row.result {
-            call.insert("result".to_owned(), result.clone());
+            let _ = write!(out, ", result: {}", spaced(result));
         }
-        call.insert("expect".to_owned(), row.verdict.into());
-        calls.push(call.into());
+        let _ = writeln!(out, ", expect: {}}}", row.verdict);
     }
-    let mut test = Map::new();
-    test.insert("name".to_owned(), format!("{} {}", diagnostic.code, diagnostic.code.name()).into());
-    test.insert("calls".to_owned(), calls.into());
     // A late answer has no place in a test file, so what it changed is not claimed either.
     if let Some(last) = trace.rows.last()
         && !last.state.is_empty()
         && trace.rows.iter().all(|row| row.answers.is_none())
     {
-        test.insert("state".to_owned(), last.state.clone().into());
+        let _ = writeln!(out, "    state: {}", spaced(&Value::Object(last.state.clone())));
     }
-    test.into()
+    out
+}
+
+/// A flow mapping of YAML wants a space after its colons.
+fn spaced(value: &Value) -> String {
+    let mut out = String::new();
+    crate::json::write_python(&value.into(), false, &mut out);
+    out
 }
