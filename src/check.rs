@@ -19,9 +19,10 @@ mod verify;
 
 use crate::catalogue::Catalogue;
 use crate::eval::Policy;
+use crate::explicit::Graph;
 pub use crate::proof::InFlight;
 use crate::proof::{self, Certificate, Evidence, Level};
-use crate::text::{Code, Diagnostic, Severity, Span, Verdict};
+use crate::text::{Code, Diagnostic, Severity, Span, Verdict, counted};
 pub use compare::{Comparison, compare};
 pub use picture::{Edge, Node, NodeKind, Picture, picture};
 use solve::{How, Reach, Solved};
@@ -99,12 +100,18 @@ pub fn check(
     still::check(policy, &tools, &mut report.diagnostics);
     let mut groups = plan::groups(policy, &tools);
     let mut undecided: Vec<(String, String)> = Vec::new();
+    let mut seen = None;
     for group in &mut groups {
         group.system.gaps.extend(gaps.iter().cloned());
     }
     for (at, solved) in solve::solve(groups, options, deadline, progress).into_iter().enumerate() {
-        if at == 0 && solved.graph.complete() {
-            report.counts = Some((solved.graph.states(), solved.graph.transitions()));
+        if at == 0 {
+            let graph = &solved.graph;
+            if graph.complete() {
+                report.counts = Some((graph.states(), graph.transitions()));
+            } else {
+                seen = Some(bound(graph));
+            }
         }
         for (question, reach) in solved.questions.iter().zip(&solved.reaches) {
             let verdict = match question.wants.satisfied(reach) {
@@ -132,7 +139,7 @@ pub fn check(
         }
     }
     report.undecided = undecided.len();
-    report.diagnostics.extend(undecided_findings(place, undecided, options.strict));
+    report.diagnostics.extend(undecided_findings(place, undecided, seen.as_deref(), options.strict));
     report.assumptions = assumptions(policy, catalogue, options);
     if report.counts.is_none() && report.engine == "explicit" {
         report.engine = "symbolic";
@@ -151,17 +158,22 @@ fn how(solved: &Solved, reach: &Reach) -> String {
     match reach {
         Reach::Reached(hit) => {
             let calls = hit.steps.len() + usize::from(hit.call.is_some());
-            format!("a run of {calls} {}", if calls == 1 { "step" } else { "steps" })
+            format!("a run of {}", counted(calls, "step"))
         }
-        Reach::Never(How::Explicit { states, part: false, .. }) => format!("all {states} states visited"),
-        Reach::Never(How::Explicit { states, part: true, .. }) => {
-            format!("all {states} states visited of the part that it depends on")
-        }
+        Reach::Never(How::Explicit { states, part, .. }) => visited(solved, *states, *part),
         Reach::Never(How::Symbolic { engine, invariant, .. }) => {
             format!("{engine}: {}", solved.spaces.widest().shown(invariant))
         }
         Reach::Unknown(why) => why.clone(),
     }
+}
+
+/// That every state was visited.
+fn visited(solved: &Solved, states: usize, part: bool) -> String {
+    let of = if part { " of the part that it depends on" } else { "" };
+    // More than with one call at a time, which is what is counted elsewhere.
+    let calls = if solved.spaces.many.is_some() { ", calls under way included" } else { "" };
+    format!("all {} visited{of}{calls}", counted(states, "state"))
 }
 
 /// How an answer is known, for a certificate.
@@ -222,7 +234,12 @@ const TIMELY: [&str; 4] = ["in time", "states", "bounded", "64 bits"];
 
 /// One finding for each reason, with the questions that it leaves open. What would only be told, not complained of, is
 /// no worse when it stays open.
-fn undecided_findings(place: Span, undecided: Vec<(String, String)>, strict: bool) -> Vec<Diagnostic> {
+fn undecided_findings(
+    place: Span,
+    undecided: Vec<(String, String)>,
+    seen: Option<&str>,
+    strict: bool,
+) -> Vec<Diagnostic> {
     let mut by_reason: Vec<(String, Vec<String>)> = Vec::new();
     for (id, why) in undecided {
         match by_reason.iter_mut().find(|(known, _)| *known == why) {
@@ -236,9 +253,13 @@ fn undecided_findings(place: Span, undecided: Vec<(String, String)>, strict: boo
         let more =
             if ids.len() > shown.len() { format!(" and {} more", ids.len() - shown.len()) } else { String::new() };
         let mild = !strict && ids.iter().all(|id| *id == blocks::ID);
-        Diagnostic::new(Code::PX4017, place.at_start(), format!("{what} undecided: {why}"))
-            .note(format!("neither proved nor refuted: {}{more}", shown.join(", ")))
-            .help(if TIMELY.iter().any(|word| why.contains(word)) {
+        let finding = Diagnostic::new(Code::PX4017, place.at_start(), format!("{what} undecided: {why}"))
+            .note(format!("neither proved nor refuted: {}{more}", shown.join(", ")));
+        let timely = TIMELY.iter().any(|word| why.contains(word));
+        seen.into_iter()
+            .filter(|_| timely)
+            .fold(finding, Diagnostic::note)
+            .help(if timely {
                 "give it more time with `--time-limit`, bound the numbers by guards, or accept it with `--allow-unknown`"
             } else {
                 "change what the reason names, or accept it with `--allow-unknown`"
@@ -247,6 +268,14 @@ fn undecided_findings(place: Span, undecided: Vec<(String, String)>, strict: boo
             .with_severity(if mild { Severity::Info } else { Severity::Warning })
     };
     by_reason.into_iter().map(finding).collect()
+}
+
+/// How far the states were visited. Those of the last depth may be some of many.
+fn bound(graph: &Graph) -> String {
+    let last = graph.states().saturating_sub(1);
+    let calls = graph.depth(last).saturating_sub(1);
+    let (states, calls) = (counted(graph.states(), "state"), counted(calls, "call"));
+    format!("{states} visited, among them all that up to {calls} lead to")
 }
 
 fn assumptions(policy: &Policy, catalogue: Option<&Catalogue>, options: &Options) -> Vec<String> {

@@ -8,7 +8,7 @@ pub mod junit;
 pub mod short;
 mod trace;
 
-use crate::text::{Diagnostic, Severity};
+use crate::text::{Diagnostic, Severity, counted};
 
 /// How many errors and warnings there are.
 #[must_use]
@@ -20,12 +20,9 @@ pub fn count(diagnostics: &[Diagnostic]) -> (usize, usize) {
 /// `2 errors, 1 warning`; `None` if there are neither.
 #[must_use]
 pub fn tally(diagnostics: &[Diagnostic]) -> Option<String> {
-    let plural = |count: usize, what: &str| match count {
-        0 => None,
-        1 => Some(format!("1 {what}")),
-        _ => Some(format!("{count} {what}s")),
-    };
     let (errors, warnings) = count(diagnostics);
-    let parts: Vec<String> = [plural(errors, "error"), plural(warnings, "warning")].into_iter().flatten().collect();
+    let counts = [(errors, "error"), (warnings, "warning")];
+    let parts: Vec<String> =
+        counts.into_iter().filter(|(count, _)| *count > 0).map(|(count, what)| counted(count, what)).collect();
     (!parts.is_empty()).then(|| parts.join(", "))
 }

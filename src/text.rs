@@ -17,3 +17,9 @@ pub use source::{LineColumn, Source, Sources};
 pub use span::{FileId, Span};
 pub use trace::{Row, Trace, Verdict};
 pub use visible::{is_invisible, visible};
+
+/// `1 state`, `2 states`.
+#[must_use]
+pub fn counted(count: usize, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+}

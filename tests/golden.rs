@@ -8,6 +8,8 @@
 )]
 
 use insta_cmd::assert_cmd_snapshot;
+use std::fmt::Write;
+use std::fs;
 use std::path::Path;
 use std::process::Command;
 
@@ -93,4 +95,100 @@ fn failures_of_the_tool_itself() {
 #[test]
 fn lints_and_their_silences() {
     assert_cmd_snapshot!(praxiom(&["check", "check/lints.yaml", "--tools", "db=check/db.tools.json"]));
+}
+
+/// The files of the transcripts, by the names that they have there.
+const FILES: [(&str, &str); 9] = [
+    ("readme.yaml", "tests/fixtures/readme.yaml"),
+    ("demo.yaml", "policies/demo/policy.yaml"),
+    ("stuck.yaml", "tests/fixtures/faults/16-secret-answer-locks-everything.bad.yaml"),
+    ("quote.yaml", "tests/fixtures/faults/10-quote-not-required.bad.yaml"),
+    ("counter.yaml", "tests/fixtures/faults/07-counter-off-by-one.bad.yaml"),
+    ("old.yaml", "tests/fixtures/replay/old.yaml"),
+    ("new.yaml", "tests/fixtures/replay/new.yaml"),
+    ("silence.yaml", "tests/fixtures/check/silence.yaml"),
+    ("cubes.yaml", "tests/fixtures/check/cubes.yaml"),
+];
+
+/// What the model checker shows, line for line as in a shell: `check POLICY … > FILE` and `cat FILE` work too.
+const TRANSCRIPTS: [(&str, &[&str]); 10] = [
+    ("deadlock", &["check stuck.yaml"]),
+    ("broken_check", &["check quote.yaml"]),
+    ("answers", &["check demo.yaml --stats"]),
+    (
+        "diff",
+        &["diff old.yaml new.yaml", "diff old.yaml new.yaml --no-new-access --format short", "diff old.yaml old.yaml"],
+    ),
+    ("graph", &["graph readme.yaml --format mermaid"]),
+    ("itf", &["check counter.yaml --format itf"]),
+    (
+        "certificate",
+        &["check demo.yaml --proof proof.json", "verify proof.json demo.yaml", "verify proof.json readme.yaml"],
+    ),
+    ("baseline", &["check stuck.yaml --format json > baseline.json", "check stuck.yaml --accept baseline.json"]),
+    (
+        "saved_test",
+        &["check stuck.yaml --format short --save-test tests", "cat tests/stuck-px4001-1.test.yaml", "test tests"],
+    ),
+    (
+        "stages_and_silences",
+        &["check silence.yaml", "check silence.yaml --stage lint", "check demo.yaml --stage lint --format json"],
+    ),
+];
+
+/// Runs the lines in a folder with all the files.
+fn transcript(name: &str, lines: &[&str]) -> String {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("golden-{name}"));
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).unwrap();
+    for (name, path) in FILES {
+        fs::copy(root.join(path), folder.join(name)).unwrap();
+    }
+    let mut told = String::new();
+    for line in lines {
+        let (line, into) = line.split_once(" > ").map_or((*line, None), |(line, into)| (line, Some(into)));
+        if let Some(path) = line.strip_prefix("cat ") {
+            let _ = writeln!(told, "$ {line}\n{}", fs::read_to_string(folder.join(path)).unwrap());
+            continue;
+        }
+        let args: Vec<&str> = line.split(' ').collect();
+        let output = praxiom(&args).current_dir(&folder).output().unwrap();
+        let mut out = String::from_utf8(output.stdout).unwrap();
+        if let Some(into) = into {
+            fs::write(folder.join(into), std::mem::take(&mut out)).unwrap();
+        }
+        let err = String::from_utf8(output.stderr).unwrap();
+        let _ = writeln!(told, "$ praxiom {line}\n{out}{err}[exit {}]\n", output.status.code().unwrap());
+    }
+    told
+}
+
+#[test]
+fn what_the_model_checker_shows() {
+    for (name, lines) in TRANSCRIPTS {
+        insta::assert_snapshot!(name, transcript(name, lines));
+    }
+}
+
+/// A question that no solver answers is neither a proof nor a fault, and the time limit holds.
+#[test]
+fn three_verdicts_have_three_exit_codes() {
+    let before = std::time::Instant::now();
+    let told = transcript(
+        "verdicts",
+        &["check cubes.yaml --time-limit 2s", "check cubes.yaml --time-limit 2s --allow-unknown"],
+    );
+    assert!(before.elapsed().as_secs() < 6, "{:?}", before.elapsed());
+    // How far it came depends on the machine.
+    let hidden = |line: &str| match line.split_once(" states visited") {
+        Some(_) => {
+            line.split(|c: char| c.is_ascii_digit()).filter(|part| !part.is_empty()).collect::<Vec<_>>().join("N")
+        }
+        None => line.to_owned(),
+    };
+    let lines: Vec<String> = told.lines().map(hidden).collect();
+    insta::assert_snapshot!("undecided", lines.join("\n"));
+    let exit = |policy: &str| praxiom(&["check", policy]).output().unwrap().status.code();
+    assert_eq!((exit("readme.yaml"), exit("faults/07-counter-off-by-one.bad.yaml")), (Some(0), Some(1)));
 }

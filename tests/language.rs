@@ -231,7 +231,7 @@ fn a_use_in_a_check_is_a_use_and_can_be_silenced() {
     let mut sources = Sources::default();
     let id = sources.add("policy.yaml", policy);
     let found = lint(&file, &compiled.policy.unwrap(), None);
-    let left = silence(&file.comments, &file.expression_spans(), sources.get(id).unwrap(), found);
+    let left = silence(&file.comments, &file.expression_spans(), sources.get(id).unwrap(), found, &|_| true);
     let codes: Vec<&str> = left.iter().map(|found| found.code.id()).collect();
     assert_eq!(codes, ["PX3003", "PX3005", "PX3007"], "{left:?}");
 }

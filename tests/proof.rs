@@ -28,6 +28,9 @@ checks:
   - {name: closed, never: {call: "github__*"}, after: {call: fs__read, when: "contains(call.text, '.env')"}}
 "#;
 
+/// What somebody does to a certificate.
+type Forge = fn(&mut Value);
+
 /// A folder of its own for a test.
 fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("proof-{name}"));

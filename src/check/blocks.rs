@@ -83,11 +83,12 @@ pub(super) fn check(
         undecided.push((ID.to_owned(), why));
     } else {
         let how = if whole {
-            format!("all {} states visited", wide.1.states())
+            super::visited(solved, wide.1.states(), false)
         } else {
             "all states visited of the parts that the actions depend on".to_owned()
         };
-        answered(Verdict::Proved, how);
+        let blocked = first.iter().any(|(_, steps)| steps.is_some());
+        answered(if blocked { Verdict::Refuted } else { Verdict::Proved }, how);
     }
     let mut traps: Vec<Trap> = Vec::new();
     for (action, steps) in first {

@@ -150,6 +150,8 @@ pub(super) fn run(args: &Args, printer: &mut Printer) -> Result<Outcome, ToolErr
         let (catalogue, stage) =
             if broken_lists > 0 { (None, args.stage.min(Stage::Lint)) } else { (catalogue.as_ref(), args.stage) };
         let (mut found, report) = staged(compiled, file, &sources, catalogue, stage, &options);
+        // What is accepted is an error still, and a certificate says so.
+        let (proof_errors, _) = count(&found);
         if let Some(accepted) = &accepted {
             forgotten += accepted.forget(&mut found, &sources);
         }
@@ -162,7 +164,7 @@ pub(super) fn run(args: &Args, printer: &mut Printer) -> Result<Outcome, ToolErr
         let model = report.as_ref().map(|report| Explored { counts: report.counts, engine: report.engine });
         files.push(FileReport { path: shown(path), digest, errors, undecided, model });
         if let (Some(path), Some(policy), Some(report)) = (&args.proof, &policy, &report) {
-            let certificate = report.certificate(policy, catalogue, options.in_flight, errors);
+            let certificate = report.certificate(policy, catalogue, options.in_flight, errors.max(proof_errors));
             write_proof(path, &certificate)?;
         }
         if let Some(folder) = &args.save_test {
@@ -261,7 +263,14 @@ fn staged(
             found.append(&mut checked.diagnostics);
             report = Some(checked);
         }
-        found = lint::silence(&written.comments, &written.expression_spans(), source, found);
+        // Of what was not asked, or stayed undecided, a comment may be right.
+        let answered = report.as_ref().is_some_and(|report| report.undecided == 0);
+        let settled = |code: Code| {
+            let of_model = (Code::PX4001..Code::PX5001).contains(&code);
+            let of_tools = (Code::PX6001..Code::PX7001).contains(&code);
+            (answered || !of_model) && (catalogue.is_some() || !of_tools)
+        };
+        found = lint::silence(&written.comments, &written.expression_spans(), source, found, &settled);
     }
     limit_diagnostics(&mut found);
     sort_diagnostics(&mut found);

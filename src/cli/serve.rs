@@ -14,7 +14,7 @@ use crate::eval::Policy;
 use crate::gateway::person::{self, Person, tell};
 use crate::gateway::{Gateway, digest};
 use crate::proof::{Certificate, tools_digest};
-use crate::text::FileId;
+use crate::text::{FileId, counted};
 use clap::ValueEnum;
 use std::io::IsTerminal;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -228,10 +228,6 @@ fn open(path: &Path, start: Start, options: Options) -> Result<Log, ToolError> {
         let help = error.help().to_owned();
         ToolError::Audit { source: error, help }
     })
-}
-
-fn counted(count: usize, what: &str) -> String {
-    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
 fn colours() -> bool {

@@ -7,6 +7,7 @@ use super::upstream::{Failure, Host, Link, Listing, Opened, Running, list};
 use crate::audit::Level;
 use crate::boundary::Refusal;
 use crate::config;
+use crate::text::counted;
 use futures::future::BoxFuture;
 use regex::Regex;
 use rmcp::RoleServer;
@@ -462,10 +463,6 @@ fn publish(core: &Arc<Core>, server: &Arc<Server>, link: &Arc<Link>, listing: &L
         }
         core.server_note(server, Level::Info, "up", None, &text);
     }
-}
-
-fn counted(count: usize, what: &str) -> String {
-    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -15,8 +15,15 @@ struct Silence {
 
 /// The findings that no comment silences, and what is wrong with the comments themselves.
 /// `expressions`: where they stand; inside one that runs over lines there is no room for a comment.
+/// `settled`: whether it is known that there are no other findings of a code than these.
 #[must_use]
-pub fn silence(comments: &[Comment], expressions: &[Span], source: &Source, found: Vec<Diagnostic>) -> Vec<Diagnostic> {
+pub fn silence(
+    comments: &[Comment],
+    expressions: &[Span],
+    source: &Source,
+    found: Vec<Diagnostic>,
+    settled: &dyn Fn(Code) -> bool,
+) -> Vec<Diagnostic> {
     let mut left = Vec::with_capacity(found.len());
     let mut silences = Vec::new();
     let mut of_line: HashMap<usize, Vec<usize>> = HashMap::new();
@@ -30,18 +37,19 @@ pub fn silence(comments: &[Comment], expressions: &[Span], source: &Source, foun
         let line = source.line_index(diagnostic.primary.span.start as usize);
         let lines = std::iter::once(line).chain(scalar_lines(diagnostic.primary.span.start, expressions, source));
         let mut covering = lines.filter_map(|line| of_line.get(&line)).flatten();
-        let covers = |at: &&usize| {
-            let silence = silences.get(**at);
-            diagnostic.severity < Severity::Error
-                && silence.is_some_and(|silence| silence.codes.contains(&diagnostic.code))
-        };
-        match covering.find(covers).and_then(|at| silences.get_mut(*at)) {
-            Some(silence) => silence.used.push(diagnostic.code),
-            None => left.push(diagnostic),
+        let covers = |at: &&usize| silences.get(**at).is_some_and(|silence| silence.codes.contains(&diagnostic.code));
+        let silence = covering.find(covers).and_then(|at| silences.get_mut(*at));
+        let covered = silence.is_some();
+        if let Some(silence) = silence {
+            silence.used.push(diagnostic.code);
+        }
+        // What is a warning elsewhere can be an error here, and an error stays.
+        if !covered || diagnostic.is_error() {
+            left.push(diagnostic);
         }
     }
     for silence in &silences {
-        judge(silence, &mut left);
+        judge(silence, settled, &mut left);
     }
     left
 }
@@ -78,6 +86,11 @@ fn parse(comment: &Comment, left: &mut Vec<Diagnostic>) -> Option<Silence> {
     let mut codes = Vec::new();
     for name in list.split(',').map(str::trim) {
         match Code::parse(name) {
+            Some(Code::PX4017) => {
+                let message = "no comment can say that an undecided question is answered";
+                let help = "give it more time with `--time-limit`, or accept it for this run with `--allow-unknown`";
+                left.push(Diagnostic::new(Code::PX3012, comment.span, message).help(help));
+            }
             Some(code) if may_warn(code) => codes.push(code),
             Some(code) => {
                 let message = format!("{code} is an error, which no comment can silence");
@@ -118,8 +131,8 @@ fn targets(comments: &[Comment], source: &Source) -> Vec<usize> {
     targets
 }
 
-fn judge(silence: &Silence, left: &mut Vec<Diagnostic>) {
-    for code in silence.codes.iter().filter(|code| !silence.used.contains(code)) {
+fn judge(silence: &Silence, settled: &dyn Fn(Code) -> bool, left: &mut Vec<Diagnostic>) {
+    for code in silence.codes.iter().filter(|code| settled(**code) && !silence.used.contains(code)) {
         left.push(
             Diagnostic::new(Code::PX3012, silence.span, format!("there is no {code} here to silence"))
                 .help("remove the comment, or put it on the finding's line or right above it"),

@@ -148,7 +148,7 @@ fn ask(process: &mut Process, goal: &Goal, limits: Limits, end: Instant) -> Foun
     let until = Instant::now().checked_add(limits.time).map_or(end, |own| own.min(end)) + GRACE;
     match process.receive(until) {
         Reply::Found(found) => found,
-        Reply::Late => unknown(format!("no answer within {}", super::reach::shown(limits.time))),
+        Reply::Late => unknown(super::reach::LATE.to_owned()),
         Reply::Gone(how) => {
             unknown(format!("the solver ended without an answer ({how}); it may use {} MB", limits.memory_mb))
         }

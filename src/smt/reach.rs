@@ -41,7 +41,7 @@ pub enum Found {
         minimal: bool,
     },
     Unknown {
-        /// For a person, e.g. `no answer within 2 s`.
+        /// For a person, without figures that change from run to run.
         why: String,
         /// Up to this number of steps it is not reached.
         depth: Option<usize>,
@@ -92,6 +92,9 @@ pub fn recheck(system: &System, goal: &Goal, invariant: &Term, k: usize) -> Resu
         confirm(system, &transitions, &target, (invariant, k), clock)
     })
 }
+
+/// How long that was differs from run to run.
+pub(super) const LATE: &str = "no answer in its share of the time";
 
 /// A proof that takes longer to check than this is none.
 const RECHECK: Duration = Duration::from_secs(10);
@@ -219,7 +222,7 @@ impl Search<'_> {
         if self.bmc.refuted() > self.limits.depth {
             all.push(format!("depth {} reached", self.limits.depth));
         } else if all.is_empty() {
-            all.push(format!("no answer within {}", shown(self.limits.time)));
+            all.push(LATE.to_owned());
         }
         let terms = self.transitions.iter().flat_map(|one| one.next.iter().map(|(_, term)| term).chain([&one.guard]));
         if terms.chain(self.target.cases.iter().map(|case| &case.term)).any(|term| term.any(&is_nonlinear)) {

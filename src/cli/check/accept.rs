@@ -49,8 +49,8 @@ pub(super) fn read(path: &str) -> Result<Accepted, ToolError> {
 }
 
 impl Accepted {
-    /// Removes the accepted ones and says how many they were. A bug of ours and an undecided question are never accepted: the first is none of the
-    /// policy, and for the second there is `--allow-unknown`.
+    /// Removes the accepted ones and says how many they were. A bug of ours and an undecided question are never
+    /// accepted: the first is none of the policy, and for the second there is `--allow-unknown`.
     pub(super) fn forget(&self, found: &mut Vec<Diagnostic>, sources: &Sources) -> usize {
         let before = found.len();
         let mut left = self.0.clone();

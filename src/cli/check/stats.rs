@@ -1,15 +1,15 @@
 //! How far a policy is known: one line at the end, and with `--stats` how each question was answered.
 
 use crate::check::Report;
-use crate::text::Verdict;
+use crate::text::{Verdict, counted};
 use std::fmt::Write;
 
 /// Longer invariants are shown in part; the certificate has all of them.
 const MAX_HOW: usize = 300;
 
-/// ` (6 states, 31 transitions; 12 questions answered)`, or nothing where the model was not asked.
+/// ` (6 states, 31 transitions; 12 questions)`, or nothing where the model was not asked.
 pub(super) fn extent<'r>(reports: impl Iterator<Item = &'r Report>) -> String {
-    let (mut states, mut transitions, mut questions, mut undecided, mut count) = (0, 0, 0, 0, 0);
+    let (mut states, mut transitions, mut questions, mut undecided, mut count) = (0, 0_u64, 0, 0, 0);
     let mut all = true;
     for report in reports {
         count += 1;
@@ -34,10 +34,6 @@ pub(super) fn extent<'r>(reports: impl Iterator<Item = &'r Report>) -> String {
     };
     let open = if undecided > 0 { format!(", {undecided} undecided") } else { String::new() };
     format!(" ({size}{}{open})", counted(questions, "question"))
-}
-
-fn counted(count: usize, what: &str) -> String {
-    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
 /// Every question with its verdict and how it is known.
