@@ -12,8 +12,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-type Forge = fn(&mut Value);
-
 const POLICY: &str = r#"
 default: deny
 state: {tainted: {type: bool, init: false}, a: {type: int, init: 0}, b: {type: int, init: 0}}
