@@ -104,7 +104,8 @@ pub fn check(
     for group in &mut groups {
         group.system.gaps.extend(gaps.iter().cloned());
     }
-    for (at, solved) in solve::solve(groups, options, deadline, progress).into_iter().enumerate() {
+    for (at, mut solved) in solve::solve(groups, options, deadline, progress).into_iter().enumerate() {
+        findings::doubt(policy, place, &mut solved, &mut report.diagnostics);
         if at == 0 {
             let graph = &solved.graph;
             if graph.complete() {

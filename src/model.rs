@@ -14,7 +14,6 @@ pub(crate) use build::critical;
 pub use build::{Mark, Request, build};
 pub use cap::cap;
 pub use overlap::overlapping;
-pub(crate) use overlap::same;
 pub use slice::slice;
 pub use system::{
     Answer, Assign, Class, Gap, Goal, Guard, Invariant, Kind, Label, Outcome, Param, Step, System, Tool, Var, VarType,

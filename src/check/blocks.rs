@@ -24,11 +24,42 @@ struct Trap {
     actions: Vec<usize>,
 }
 
-/// The states of one action: those with one call at a time, and those that proofs rest on.
+/// The states with one call at a time, beside those that proofs rest on.
 struct Space<'s> {
     system: &'s System,
     graph: &'s Graph,
-    wide: (&'s System, &'s Graph),
+    /// For each wide state the number of those that differ only in what is in flight; `None` where nothing is.
+    kinds: Option<(HashMap<&'s [i64], usize>, Vec<usize>)>,
+}
+
+impl<'s> Space<'s> {
+    fn new(system: &'s System, graph: &'s Graph, wide_system: &System, wide: &'s Graph) -> Self {
+        let kinds = (!std::ptr::eq(wide, graph)).then(|| {
+            let mut known: HashMap<&[i64], usize> = HashMap::new();
+            let number = |state| {
+                let next = known.len();
+                *known.entry(project(wide_system, system, wide.state(state))).or_insert(next)
+            };
+            let numbers = (0..wide.states()).map(number).collect();
+            (known, numbers)
+        });
+        Self { system, graph, kinds }
+    }
+
+    /// For each state with one call at a time whether the group is closed from there on, whatever is in flight.
+    fn trapped(&self, closed: &Traps, group: usize) -> Vec<bool> {
+        let Some((known, numbers)) = &self.kinds else {
+            return (0..self.graph.states()).map(|state| closed.is_trapped(group, state)).collect();
+        };
+        let mut all = vec![true; known.len()];
+        for (state, number) in numbers.iter().enumerate() {
+            if let Some(slot) = all.get_mut(*number) {
+                *slot &= closed.is_trapped(group, state);
+            }
+        }
+        let of = |state| known.get(self.graph.state(state)).and_then(|number| all.get(*number)).copied();
+        (0..self.graph.states()).map(|state| of(state).unwrap_or(false)).collect()
+    }
 }
 
 pub(super) fn check(
@@ -55,10 +86,10 @@ pub(super) fn check(
     let whole = wide.1.complete() && solved.graph.complete();
     let mut first: Vec<(usize, Option<Vec<Step>>)> = Vec::new();
     let mut open = !solved.gaps.is_empty();
-    if whole {
+    if whole && !open {
         let groups: Vec<Vec<usize>> = actions.iter().map(|action| of_action(wide.0, *action)).collect();
         let closed = wide.1.traps(wide.0, &groups);
-        let space = Space { system, graph: &solved.graph, wide };
+        let space = Space::new(system, &solved.graph, wide.0, wide.1);
         for (at, action) in actions.iter().enumerate() {
             first.push((*action, first_trap(policy, &space, *action, &closed, at)));
         }
@@ -132,27 +163,17 @@ fn part(policy: &Policy, solved: &Solved, action: usize, options: &Options, dead
         return Part::TooLarge;
     }
     let closed = wide_graph.traps(&wide, &[of_action(&wide, action)]);
-    let space = Space { system: &one, graph: &graph, wide: (&wide, &wide_graph) };
+    let space = Space::new(&one, &graph, &wide, &wide_graph);
     first_trap(policy, &space, action, &closed, 0).map_or(Part::NoTrap, Part::Trap)
 }
 
 fn first_trap(policy: &Policy, space: &Space<'_>, action: usize, closed: &Traps, group: usize) -> Option<Vec<Step>> {
-    let (wide, wide_graph) = space.wide;
-    let same = std::ptr::eq(wide_graph, space.graph);
-    // A state counts if the action is closed in all states that differ only in what is in flight.
-    let mut all: HashMap<&[i64], bool> = HashMap::new();
-    for state in if same { 0..0 } else { 0..wide_graph.states() } {
-        let known = project(wide, space.system, wide_graph.state(state));
-        let trapped = closed.is_trapped(group, state);
-        all.entry(known).and_modify(|all| *all &= trapped).or_insert(trapped);
-    }
-    let trapped = |state: usize| {
-        if same { closed.is_trapped(group, state) } else { all.get(space.graph.state(state)).copied().unwrap_or(false) }
-    };
-    if trapped(0) {
+    let trapped = space.trapped(closed, group);
+    if trapped.first() != Some(&false) {
         // Never allowed at all: told elsewhere.
         return None;
     }
+    let trapped = |state: usize| trapped.get(state).copied().unwrap_or(false);
     let undeclared = |state: usize| trapped(state) && !declared(policy, space.system, action, space.graph.state(state));
     let first = (0..space.graph.states()).find(|state| undeclared(*state))?;
     Some(space.graph.path(first))

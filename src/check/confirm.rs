@@ -4,7 +4,7 @@
 use crate::eval::{Answer, Call, Policy, Session, Texts, Value};
 use crate::ir;
 use crate::json::Json;
-use crate::model::{Kind, Step, System, Term, same};
+use crate::model::{Kind, Step, System, Term};
 use crate::text::{Row, Trace};
 use serde_json::Map;
 
@@ -44,6 +44,9 @@ pub(super) fn replay(
     for (at, step) in steps.iter().enumerate() {
         let class = system.classes.get(step.class).ok_or("a step of no class")?;
         let outcome = class.outcomes.get(step.outcome).ok_or("a step of no outcome")?;
+        if !class.witnessed || !outcome.witnessed {
+            return Err(format!("step {}: no such call or answer is known", at + 1));
+        }
         let before = session.clone();
         match class.kind {
             Kind::Call { tool } => {
@@ -69,8 +72,8 @@ pub(super) fn replay(
             Kind::Answer { .. } => {
                 // The last call that such an answer can come to: it reads best.
                 let answers = |call: &Pending| {
-                    let of_call = system.late.iter().filter(|(class, _)| *class == call.class);
-                    of_call.map(|(_, late)| late).find(|late| late.witnessed && same(late, outcome))
+                    let mut late = system.late.iter().filter(|late| late.answer == step.class);
+                    late.find(|late| late.call == call.class).map(|late| &late.outcome)
                 };
                 let position =
                     pending.iter().rposition(|call| answers(call).is_some()).ok_or("an answer to no call")?;

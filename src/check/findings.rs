@@ -3,7 +3,7 @@
 use super::blockers::{Nature, blocked, cause, lines, main_rule, rule_name};
 use super::confirm::{Replayed, replay};
 use super::near_miss::near_miss;
-use super::plan::{Question, Subject, is_ban, takes_part, terminal_name};
+use super::plan::{Question, Subject, Wants, is_ban, takes_part, terminal_name};
 use super::solve::{Hit, How, Reach, Solved};
 use crate::eval::{Policy, Rule};
 use crate::ir::CheckKind;
@@ -32,6 +32,27 @@ pub(super) fn of(policy: &Policy, place: Span, solved: &Solved, found: &mut Vec<
         }
     }
     found.append(&mut teller.found);
+}
+
+/// Steps of a run that is replayed though it is not shown.
+const MAX_STEPS: usize = 1_000;
+
+/// Takes back what rests on a run that the evaluator decides otherwise; runs that are shown are replayed anyway.
+pub(super) fn doubt(policy: &Policy, place: Span, solved: &mut Solved, found: &mut Vec<Diagnostic>) {
+    for at in 0..solved.questions.len() {
+        let (Some(question), Some(Reach::Reached(hit))) = (solved.questions.get(at), solved.reaches.get(at)) else {
+            continue;
+        };
+        if question.wants != Wants::Reachable || hit.steps.len() > MAX_STEPS {
+            continue;
+        }
+        let system = solved.system_of(hit);
+        let Err(why) = replay(policy, 0, system, &hit.steps, hit.call.as_ref(), hit.shortest) else { continue };
+        found.push(internal(place, &question.id, &why));
+        if let Some(reach) = solved.reaches.get_mut(at) {
+            *reach = Reach::Unknown("the model and the evaluator disagree".to_owned());
+        }
+    }
 }
 
 /// A disagreement between the model and the evaluator.

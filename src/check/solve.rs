@@ -281,8 +281,13 @@ impl Open {
         let reaches = self
             .reaches
             .into_iter()
-            .map(|reach| match (reach, &gap) {
+            .zip(&self.solved.questions)
+            .map(|(reach, question)| match (reach, &gap) {
                 (Some(Reach::Never(_)), Some(why)) => Reach::Unknown(why.clone()),
+                // That nothing is allowed is known of the calls of the model alone.
+                (Some(Reach::Reached(_)), Some(why)) if matches!(question.goal, Goal::Stuck { .. }) => {
+                    Reach::Unknown(why.clone())
+                }
                 (Some(reach), _) => reach,
                 (None, _) => Reach::Unknown("no engine answered".to_owned()),
             })

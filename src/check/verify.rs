@@ -80,7 +80,7 @@ fn verify_group(
                 let good = (question.wants == Wants::Reachable) == reached;
                 if good != (verdict == Verdict::Holds) {
                     Err("the evidence says the contrary of the verdict".to_owned())
-                } else if let (false, Some(why)) = (reached, &gap) {
+                } else if let (true, Some(why)) = (!reached || matches!(question.goal, Goal::Stuck { .. }), &gap) {
                     Err(format!("the model cannot show it: {why}"))
                 } else {
                     match evidence {

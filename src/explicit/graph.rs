@@ -118,7 +118,7 @@ impl Graph {
         let first = hasher.hash_one(self.state(0));
         known.insert_unique(first, 0, |_| first);
         let machine = std::mem::take(&mut self.machine);
-        let mut scratch = Scratch::default();
+        let mut scratch = Scratch::until(limits.deadline);
         let mut current: Vec<i64> = Vec::new();
         let mut outcome = Ok(());
         let mut at = 0;

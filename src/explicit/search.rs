@@ -3,8 +3,11 @@
 use super::graph::{Graph, Stop};
 use super::program::Program;
 use super::step::{Scratch, large};
-use crate::model::{Goal, Step, System, Term, critical};
+use crate::model::{Goal, NoValue, Step, System, Term, critical};
 use std::time::Instant;
+
+/// Combinations of values of a call's parameters that are tried in one state.
+const MAX_CANDIDATES: usize = 20_000;
 
 /// What the states say of a goal.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,19 +76,31 @@ impl CallTest {
         Self { class, program: Program::new(term), points, exact, within }
     }
 
-    /// Values to try in a state.
-    fn candidates(&self, state: &[i64], stack: &mut Vec<i64>) -> Vec<Vec<i64>> {
+    /// Values to try in a state, and whether they stand for all.
+    fn candidates(&self, state: &[i64], stack: &mut Vec<i64>) -> (Vec<Vec<i64>>, bool) {
         let mut all: Vec<Vec<i64>> = vec![Vec::new()];
+        let mut whole = self.exact;
         for points in &self.points {
             let mut values = vec![1, 0];
             for point in points {
-                if let Ok(value) = point.value(state, &[], stack) {
-                    let around = [-1, 0, 1, 2].into_iter().filter_map(|by| value.checked_add(by));
-                    values.extend(around);
+                match point.value(state, &[], stack) {
+                    Ok(value) => {
+                        let around = [-1, 0, 1, 2].map(|by| value.checked_add(by));
+                        // An argument may be larger than any number of the model.
+                        whole &= around.iter().all(Option::is_some);
+                        values.extend(around.into_iter().flatten());
+                    }
+                    Err(NoValue::TooLarge) => whole = false,
+                    // Then the comparison has no value either.
+                    Err(NoValue::Undefined) => {}
                 }
             }
             values.sort_unstable();
             values.dedup();
+            if all.len().saturating_mul(values.len()) > MAX_CANDIDATES {
+                whole = false;
+                values.truncate(1);
+            }
             all = all
                 .into_iter()
                 .flat_map(|params| {
@@ -93,7 +108,7 @@ impl CallTest {
                 })
                 .collect();
         }
-        all
+        (all, whole)
     }
 }
 
@@ -120,7 +135,7 @@ impl Graph {
         let tests: Vec<Test> = goals.iter().map(|goal| Test::new(system, goal)).collect();
         let mut found: Vec<Option<Found>> = goals.iter().map(|_| None).collect();
         let mut open: Vec<usize> = (0..goals.len()).collect();
-        let mut scratch = Scratch::default();
+        let mut scratch = Scratch::until(self.deadline);
         let mut doubts: Vec<Option<Stop>> = vec![None; goals.len()];
         let mut late = false;
         for number in 0..self.states() {
@@ -188,8 +203,8 @@ impl Graph {
                         }
                         continue;
                     }
-                    let mut combinations = test.candidates(state, &mut stack);
-                    if !test.exact {
+                    let (mut combinations, whole) = test.candidates(state, &mut stack);
+                    if !whole {
                         match self.machine.combinations(class, state, scratch)? {
                             Some(within) if test.within => combinations = within,
                             more => {
@@ -220,6 +235,10 @@ impl Graph {
                     }
                     if self.machine.is_open(*class, state, safe, scratch)? {
                         return Ok(None);
+                    }
+                    // A walk has not tried every value.
+                    if self.machine.few_values && self.machine.has_params(*class) {
+                        return Err(Stop::Unbounded(*class));
                     }
                 }
                 Ok(Some(None))

@@ -3,9 +3,12 @@
 use super::graph::Stop;
 use super::program::Program;
 use crate::model::{Assign, Kind, NoValue, System};
+use std::time::Instant;
 
 /// Values of one parameter in one state; more are not visited one by one.
 const MAX_VALUES: i64 = 4_096;
+/// How often the clock is read.
+const CLOCK: u64 = 8_192;
 
 /// A system made for quick steps.
 #[derive(Debug, Default)]
@@ -47,6 +50,9 @@ struct Outcome {
 /// Memory that steps reuse.
 #[derive(Debug, Default)]
 pub(super) struct Scratch {
+    /// Calls with parameters that were tried, and until when they are.
+    tried: u64,
+    deadline: Option<Instant>,
     stack: Vec<i64>,
     params: Vec<i64>,
     mid: Vec<i64>,
@@ -55,6 +61,18 @@ pub(super) struct Scratch {
 
 /// Hears of a step: class, parameters, outcome, and the state after it. `false` ends the visit.
 pub(super) type Hear<'h> = &'h mut dyn FnMut(usize, &[i64], usize, &[i64]) -> Result<bool, Stop>;
+
+impl Scratch {
+    /// For steps that give up at the deadline: one state may have millions.
+    pub(super) fn until(deadline: Instant) -> Self {
+        Self { deadline: Some(deadline), ..Self::default() }
+    }
+
+    fn is_late(&mut self) -> bool {
+        self.tried += 1;
+        self.tried.is_multiple_of(CLOCK) && self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+    }
+}
 
 impl Machine {
     pub(super) fn new(system: &System) -> Self {
@@ -177,6 +195,9 @@ impl Machine {
         hear: Hear<'_>,
     ) -> Result<bool, Stop> {
         let Some(bounds) = class.params.get(params.len()) else {
+            if scratch.is_late() {
+                return Err(Stop::Time);
+            }
             return self.call(index, class, state, params, safe, all, scratch, hear);
         };
         let (Some(low), Some(high)) = bounds.of(state, params, scratch)? else { return Err(Stop::Unbounded(index)) };

@@ -22,7 +22,7 @@ pub fn dive(system: &System, goals: &[Goal], limits: &Limits, seed: u64) -> Vec<
     let mut found: Vec<Option<Hit>> = vec![None; goals.len()];
     let mut open: Vec<usize> = (0..goals.len()).collect();
     let mut random = seed | 1;
-    let mut scratch = Scratch::default();
+    let mut scratch = Scratch::until(limits.deadline);
     for walk in 0..WALKS {
         if open.is_empty() || Instant::now() >= limits.deadline {
             break;

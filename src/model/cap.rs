@@ -181,7 +181,7 @@ fn hold(system: &mut System, var: usize, bound: Bound) {
     if let Some(found) = system.vars.get_mut(var) {
         found.capped = true;
     }
-    let late = system.late.iter_mut().flat_map(|(_, outcome)| &mut outcome.changes);
+    let late = system.late.iter_mut().flat_map(|late| &mut late.outcome.changes);
     for assign in late.filter(|assign| assign.var == var) {
         assign.term = held(&assign.term);
     }

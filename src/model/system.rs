@@ -1,5 +1,6 @@
 //! The transition system: variables, tools, and for each tool the classes of calls that do the same.
 
+use super::overlap::Late;
 use super::term::{Names, Shown, Term};
 use crate::eval::Rule;
 use crate::ir::{ArgId, VarId};
@@ -29,9 +30,9 @@ pub struct System {
     /// Variables of the analysis that take these values before every step, an answer that comes late too.
     #[serde(skip)]
     pub watches: Vec<(usize, Term)>,
-    /// The outcomes that classes have had before calls overlapped, by class: what may answer a call later.
+    /// The outcomes that classes have had before calls overlapped: what may answer a call later.
     #[serde(skip)]
-    pub late: Vec<(usize, Outcome)>,
+    pub late: Vec<Late>,
     /// What the classes do not show: with any of these nothing is proved.
     #[serde(skip)]
     pub gaps: Vec<Gap>,

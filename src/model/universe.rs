@@ -7,6 +7,7 @@ use crate::eval::Policy;
 use crate::ir::Glob;
 use crate::ir::glob::combination_witness;
 use crate::json::Json;
+use crate::policy::Default;
 use crate::text::Span;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -29,7 +30,7 @@ pub struct ToolName {
     pub schema: Option<Json>,
 }
 
-/// The tools. With a catalogue: all of it, and the doors that a glob matches. Without: each name that a glob spells
+/// The tools. With a catalogue: all of it, the doors that a glob matches, and an open one that none does. Without: each name that a glob spells
 /// out, one name for each further combination of rules, and one that nothing covers.
 #[must_use]
 pub fn universe(
@@ -46,7 +47,8 @@ pub fn universe(
     }
     let matched = |name: &str| groups.iter().any(|group| group.matches(name));
     if let Some(catalogue) = catalogue {
-        return (listed(catalogue, &matched), Vec::new());
+        let open = policies.iter().any(|policy| policy.typed().default == Default::Allow);
+        return (listed(catalogue, &matched, open), Vec::new());
     }
     let mut names: Vec<String> = Vec::new();
     let mut seen = HashSet::new();
@@ -89,7 +91,8 @@ fn tool(name: &str) -> ToolName {
     ToolName { name: name.to_owned(), upstream: upstream.to_owned(), listed: false, schema: None }
 }
 
-fn listed(catalogue: &Catalogue, matched: &dyn Fn(&str) -> bool) -> Vec<ToolName> {
+/// `open`: what nothing covers is allowed, so one such door counts: it stands for all of them.
+fn listed(catalogue: &Catalogue, matched: &dyn Fn(&str) -> bool, mut open: bool) -> Vec<ToolName> {
     let mut all = Vec::new();
     for (server, tools) in &catalogue.servers {
         for (name, tool) in tools {
@@ -102,7 +105,7 @@ fn listed(catalogue: &Catalogue, matched: &dyn Fn(&str) -> bool) -> Vec<ToolName
         }
         for door in DOORS {
             let name = format!("{server}__{door}");
-            if matched(&name) {
+            if matched(&name) || std::mem::take(&mut open) {
                 all.push(ToolName { name, upstream: server.clone(), listed: true, schema: None });
             }
         }

@@ -158,6 +158,16 @@ pub(super) enum Atom {
 }
 
 impl Atom {
+    /// Whether its answer may depend on the digits of whole-number arguments.
+    pub(super) fn reads_digits(&self) -> bool {
+        let payload = |operand: &Operand| matches!(operand, Operand::Subject(Subject::Payload));
+        match self {
+            Self::Text(Subject::Payload, test) => test.literals().iter().any(|text| may_hold_digits(text)),
+            Self::Pair(_, left, right) => payload(left) || payload(right),
+            _ => false,
+        }
+    }
+
     pub(super) fn of_answer(&self) -> bool {
         let side = |operand: &Operand| matches!(operand, Operand::Subject(subject) if subject.of_answer());
         match self {
@@ -166,6 +176,18 @@ impl Atom {
             Self::Flag(_) | Self::Number(_) | Self::Unknown(_) => false,
         }
     }
+}
+
+/// Whether the text may stand in a payload so that it holds digits of a whole-number argument, as `": 5,` and `17` do.
+fn may_hold_digits(text: &str) -> bool {
+    let digit = |c: char| c.is_ascii_digit() || c == '-';
+    let starts = text.char_indices().filter(|(at, c)| digit(*c) && !text.get(..*at).unwrap_or("").ends_with(digit));
+    starts.into_iter().any(|(start, _)| {
+        let (before, rest) = text.split_at_checked(start).unwrap_or_default();
+        let after = rest.trim_start_matches(digit);
+        (["", " ", ": "].contains(&before) || before.ends_with("\": "))
+            && (after.is_empty() || after.starts_with([',', '}']))
+    })
 }
 
 /// The text as it stands between quotes in JSON.

@@ -105,7 +105,8 @@ pub(super) fn representatives(rules: &Rules, param: usize) -> Option<Vec<i64>> {
     }
     let mut values = vec![0, 1];
     for border in borders {
-        values.extend([border.checked_sub(1), Some(border), border.checked_add(1)].into_iter().flatten());
+        // An argument may be larger than any number of the model.
+        values.extend([border.checked_sub(1)?, border, border.checked_add(1)?]);
     }
     values.sort_unstable();
     values.dedup();
@@ -137,8 +138,8 @@ fn regional(term: &Term, param: usize, borders: &mut Vec<i64>) -> bool {
         // The sign changes between the two whole numbers around the zero.
         let zero = i128::from(difference.constant).checked_neg().map(|c| c.div_euclid(i128::from(factor)));
         let Some(zero) = zero.and_then(|zero| i64::try_from(zero).ok()) else { return false };
-        borders.push(zero);
-        borders.extend(zero.checked_add(1));
+        let Some(next) = zero.checked_add(1) else { return false };
+        borders.extend([zero, next]);
         return true;
     }
     !is_it(term) && term.children().iter().all(|child| regional(child, param, borders))

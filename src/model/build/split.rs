@@ -6,6 +6,7 @@ use crate::ir::{Context, Expr, ExprKind, Glob, Policy};
 use crate::model::Gap;
 use crate::model::universe::{ToolName, literal_glob};
 use crate::text::visible;
+use std::collections::HashSet;
 
 /// What the name cannot show, given the actions that match it.
 pub(super) fn gaps(request: &Request<'_>, tool: &ToolName, actions: &[Vec<usize>]) -> Vec<Gap> {
@@ -23,8 +24,16 @@ pub(super) fn gaps(request: &Request<'_>, tool: &ToolName, actions: &[Vec<usize>
         return gaps;
     }
     let mut look = |policy: &Policy, expr: &Expr| {
+        let mut asked = HashSet::new();
         expr.walk(&mut |node| {
-            let Some((context, globs)) = question(policy, node) else { return };
+            if question(policy, node).is_some() {
+                asked.extend(node.children().iter().filter(|child| subject(child).is_some()).map(|child| child.span));
+            }
+        });
+        expr.walk(&mut |node| {
+            // A name that no question is about goes on as a text: any two names may differ.
+            let whole = || subject(node).filter(|_| !asked.contains(&node.span)).map(|context| (context, any_name()));
+            let Some((context, globs)) = question(policy, node).or_else(whole) else { return };
             // The server's name ends at the first `__`.
             let named =
                 context == Context::Upstream && positive.iter().any(|glob| glob.literal_prefix().contains("__"));
@@ -52,12 +61,20 @@ pub(super) fn gaps(request: &Request<'_>, tool: &ToolName, actions: &[Vec<usize>
     gaps
 }
 
-/// A question about the name, as globs of the tools for which the answer is yes.
-fn question(policy: &Policy, node: &Expr) -> Option<(Context, Vec<Glob>)> {
-    let subject = |expr: &Expr| match expr.kind {
+fn subject(expr: &Expr) -> Option<Context> {
+    match expr.kind {
         ExprKind::Context(context @ (Context::Tool | Context::Upstream)) => Some(context),
         _ => None,
-    };
+    }
+}
+
+/// Globs that tell names apart as far as it matters here.
+fn any_name() -> Vec<Glob> {
+    vec![Glob::parse("*a*"), Glob::parse("*b*")]
+}
+
+/// A question about the name, as globs of the tools for which the answer is yes.
+fn question(policy: &Policy, node: &Expr) -> Option<(Context, Vec<Glob>)> {
     let list = |list| {
         let texts = policy.list(list).map(|list| list.texts.as_slice()).unwrap_or_default();
         texts.iter().map(|(text, _)| text.to_string()).collect::<Vec<_>>()
@@ -76,7 +93,7 @@ fn question(policy: &Policy, node: &Expr) -> Option<(Context, Vec<Glob>)> {
             let context = subject(of).or_else(|| subject(part))?;
             match (&part.kind, subject(of)) {
                 (ExprKind::Str(text), Some(_)) => (context, before, vec![text.to_string()], after),
-                _ => return Some((context, vec![Glob::parse("*a*"), Glob::parse("*b*")])),
+                _ => return Some((context, any_name())),
             }
         }
         ExprKind::Compare(first, rest) => {
@@ -88,7 +105,7 @@ fn question(policy: &Policy, node: &Expr) -> Option<(Context, Vec<Glob>)> {
                 match &operand.kind {
                     ExprKind::Str(text) => texts.push(text.to_string()),
                     _ if subject(operand).is_some() => {}
-                    _ => return Some((context, vec![Glob::parse("*a*"), Glob::parse("*b*")])),
+                    _ => return Some((context, any_name())),
                 }
             }
             (context, "", texts, "")

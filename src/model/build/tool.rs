@@ -292,6 +292,9 @@ impl OfShape<'_> {
         {
             *call = better;
         }
+        // With other values the texts of the call may give other answers.
+        let asked = space.atoms.0.iter().zip(given).filter(|(_, value)| value.is_some());
+        class.witnessed &= !asked.into_iter().any(|(atom, _)| atom.reads_digits());
     }
 
     fn origin(&self, name: &str) -> Vec<(usize, usize, crate::ir::ArgId)> {
