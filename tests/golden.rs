@@ -179,15 +179,19 @@ fn three_verdicts_have_three_exit_codes() {
         "verdicts",
         &["check cubes.yaml --time-limit 2s", "check cubes.yaml --time-limit 2s --allow-unknown"],
     );
-    assert!(before.elapsed().as_secs() < 6, "{:?}", before.elapsed());
-    // How far it came depends on the machine.
+    // Twice 2 s; much more would mean that the limit does not hold.
+    assert!(before.elapsed().as_secs() < 30, "{:?}", before.elapsed());
+    // How far it came, and which method gave up when, depends on the machine.
+    let cut = |line: &str| {
+        line.split_once("the solver: ").map_or(line.to_owned(), |(kept, _)| format!("{kept}the solver: …"))
+    };
     let hidden = |line: &str| match line.split_once(" states visited") {
         Some(_) => {
             line.split(|c: char| c.is_ascii_digit()).filter(|part| !part.is_empty()).collect::<Vec<_>>().join("N")
         }
         None => line.to_owned(),
     };
-    let lines: Vec<String> = told.lines().map(hidden).collect();
+    let lines: Vec<String> = told.lines().map(|line| hidden(&cut(line))).collect();
     insta::assert_snapshot!("undecided", lines.join("\n"));
     let exit = |policy: &str| praxiom(&["check", policy]).output().unwrap().status.code();
     assert_eq!((exit("readme.yaml"), exit("faults/07-counter-off-by-one.bad.yaml")), (Some(0), Some(1)));

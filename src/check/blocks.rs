@@ -29,8 +29,11 @@ struct Space<'s> {
     system: &'s System,
     graph: &'s Graph,
     /// For each wide state the number of those that differ only in what is in flight; `None` where nothing is.
-    kinds: Option<(HashMap<&'s [i64], usize>, Vec<usize>)>,
+    kinds: Option<Kinds<'s>>,
 }
+
+/// The number of each part that stands apart from what is in flight, and for each wide state that of its part.
+type Kinds<'s> = (HashMap<&'s [i64], usize>, Vec<usize>);
 
 impl<'s> Space<'s> {
     fn new(system: &'s System, graph: &'s Graph, wide_system: &System, wide: &'s Graph) -> Self {
