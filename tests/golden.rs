@@ -98,7 +98,7 @@ fn lints_and_their_silences() {
 }
 
 /// The files of the transcripts, by the names that they have there.
-const FILES: [(&str, &str); 9] = [
+const FILES: [(&str, &str); 8] = [
     ("readme.yaml", "tests/fixtures/readme.yaml"),
     ("demo.yaml", "policies/demo/policy.yaml"),
     ("stuck.yaml", "tests/fixtures/faults/16-secret-answer-locks-everything.bad.yaml"),
@@ -107,7 +107,6 @@ const FILES: [(&str, &str); 9] = [
     ("old.yaml", "tests/fixtures/replay/old.yaml"),
     ("new.yaml", "tests/fixtures/replay/new.yaml"),
     ("silence.yaml", "tests/fixtures/check/silence.yaml"),
-    ("cubes.yaml", "tests/fixtures/check/cubes.yaml"),
 ];
 
 /// What the model checker shows, line for line as in a shell: `check POLICY … > FILE` and `cat FILE` work too.
@@ -171,28 +170,29 @@ fn what_the_model_checker_shows() {
     }
 }
 
-/// A question that no solver answers is neither a proof nor a fault, and the time limit holds.
+/// A question that no solver answers is neither a proof nor a fault, and the time limit holds. What else the time is
+/// enough for depends on the machine.
 #[test]
 fn three_verdicts_have_three_exit_codes() {
-    let before = std::time::Instant::now();
-    let told = transcript(
-        "verdicts",
-        &["check cubes.yaml --time-limit 2s", "check cubes.yaml --time-limit 2s --allow-unknown"],
-    );
-    // Twice 2 s; much more would mean that the limit does not hold.
-    assert!(before.elapsed().as_secs() < 30, "{:?}", before.elapsed());
-    // How far it came, and which method gave up when, depends on the machine.
-    let cut = |line: &str| {
-        line.split_once("the solver: ").map_or(line.to_owned(), |(kept, _)| format!("{kept}the solver: …"))
-    };
-    let hidden = |line: &str| match line.split_once(" states visited") {
-        Some(_) => {
-            line.split(|c: char| c.is_ascii_digit()).filter(|part| !part.is_empty()).collect::<Vec<_>>().join("N")
-        }
-        None => line.to_owned(),
-    };
-    let lines: Vec<String> = told.lines().map(|line| hidden(&cut(line))).collect();
-    insta::assert_snapshot!("undecided", lines.join("\n"));
     let exit = |policy: &str| praxiom(&["check", policy]).output().unwrap().status.code();
     assert_eq!((exit("readme.yaml"), exit("faults/07-counter-off-by-one.bad.yaml")), (Some(0), Some(1)));
+    for (more, code) in [(vec![], 3), (vec!["--allow-unknown"], 0)] {
+        let before = std::time::Instant::now();
+        let mut command = praxiom(&["check", "check/cubes.yaml", "--time-limit", "2s"]);
+        let output = command.args(more).output().unwrap();
+        // Much more would mean that the limit does not hold.
+        assert!(before.elapsed().as_secs() < 15, "{:?}", before.elapsed());
+        let text = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(code), "{text}");
+        let found = text.split("\n\n").find(|found| found.contains("`invariant-decides:hard`")).unwrap();
+        for part in [
+            "warning[PX4017]: ",
+            "not all states were visited in time; the solver: ",
+            " states visited, among them all that up to ",
+            "help: give it more time with `--time-limit`",
+        ] {
+            assert!(found.contains(part), "{part}: {text}");
+        }
+        assert!(text.trim_end().ends_with(" undecided)"), "{text}");
+    }
 }
