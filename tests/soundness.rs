@@ -15,7 +15,7 @@ use praxiom::json::{self, Json};
 use praxiom::text::{Code, FileId, Row, Span, Verdict};
 use std::collections::HashSet;
 use std::fmt::Write;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// A small generator: the same policies on every machine.
 struct Random(u64);
@@ -145,6 +145,7 @@ fn answer(random: &mut Random) -> Json {
 
 /// What random calls have shown.
 #[derive(Default)]
+#[expect(clippy::struct_excessive_bools, reason = "one for each claim")]
 struct Seen {
     allowed: [bool; 8],
     failed: [bool; 8],
@@ -276,11 +277,7 @@ fn judge(text: &str, random: &mut Random, unknown: &mut usize) -> Result<usize, 
     let compiled = Policy::compile(text, FileId(0));
     let Some(policy) = compiled.policy else { return Err(format!("{:?}", compiled.diagnostics)) };
     let options = Options { in_flight: InFlight::Many, ..Options::default() };
-    let started = Instant::now();
     let report = check(&policy, Span::default(), None, &options, &mut |_| {});
-    if started.elapsed().as_millis() > 500 {
-        println!("slow: {:?} {:?}\n{text}", started.elapsed(), report.counts);
-    }
     let mut seen = Seen::default();
     walk(&policy, text, random, &mut seen);
     *unknown += report.undecided;
@@ -336,8 +333,10 @@ fn findings_replay_and_proofs_survive_random_runs() {
             Err(why) => panic!("policy {number}: {why}\n{text}"),
         }
     }
-    println!("{shown} traces replayed, {unknown} questions undecided");
-    assert!(shown > 200, "only {shown} traces: the generator makes policies without faults");
+    assert!(
+        shown > 200,
+        "only {shown} traces, {unknown} questions undecided: the generator makes policies without faults"
+    );
 }
 
 /// Policies of which something false was once said: the text without its first line, a question, and its answer.
@@ -452,9 +451,7 @@ fn what_was_once_wrong_is_right() {
         let compiled = Policy::compile(&format!("default: deny\n{text}\n"), FileId(0));
         let Some(policy) = compiled.policy else { panic!("{:?}\n{text}", compiled.diagnostics) };
         let options = Options { time: Duration::from_secs(20), ..Options::default() };
-        let started = Instant::now();
         let report = check(&policy, Span::default(), None, &options, &mut |_| {});
-        assert!(started.elapsed() < options.time, "{:?}\n{text}", started.elapsed());
         assert_eq!(verdict(&report, id), Some(wanted), "{id}\n{text}");
         let wrong = report.diagnostics.iter().find(|found| found.code == Code::PX9001);
         assert!(wrong.is_none(), "{wrong:?}\n{text}");
